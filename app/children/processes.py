@@ -18,10 +18,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
-import zipfile
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -351,6 +349,10 @@ def unpacked_package(
     stop it. All files stay in a folder below `folder` whose name begins with `scratch`. Raises PackageError,
     also for an OSError of the block.
     """
+    # Late: every host imports this module.
+    import tempfile
+    import zipfile
+
     try:
         make_private_folder(folder)
         with tempfile.TemporaryDirectory(prefix=scratch, dir=folder, ignore_cleanup_errors=True) as own:
@@ -362,6 +364,8 @@ def unpacked_package(
 
 def _unpacked(wheel: Path, folder: Path, size: int, progress: Progress) -> Path:
     """Unpack a wheel with the permissions its files have there."""
+    import zipfile
+
     with zipfile.ZipFile(wheel) as archive:
         for one in archive.infolist():
             path = Path(archive.extract(one, folder))

@@ -40,15 +40,8 @@ from app.storage.file_system import (
     write_all,
     write_whole,
 )
-from app.storage.json_file import (
-    CheckedZip,
-    JsonFile,
-    Limits,
-    as_bytes,
-    parse_json,
-    read_exported,
-    read_foreign,
-)
+from app.storage.json_file import JsonFile, as_bytes, parse_json
+from app.storage.foreign_file import CheckedZip, Limits, read_exported, read_foreign
 from app.storage.lines import READER, Op, by_number, encode_line, read_lines, with_line
 from app.storage.log import read_log, stored_session
 from app.storage.paths import DEFINITIONS, DataPaths

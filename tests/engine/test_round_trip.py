@@ -32,7 +32,7 @@ from app.core.session import (
 from app.core.store import StoredSession
 from app.engine.importing import Arrival, Surroundings, arrivals
 from app.engine.live_session import LiveSession
-from app.storage.json_file import read_exported
+from app.storage.foreign_file import read_exported
 from tests.builders import PROMPTS, export
 from tests.repeats import examples
 

@@ -23,7 +23,7 @@ from app.storage.stored_data import (
 )
 from app.storage.documents import JsonDocuments
 from app.storage.file_system import FileSystem
-from app.storage.json_file import CheckedZip
+from app.storage.foreign_file import CheckedZip
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 from tests.storage.samples import ROOT, debate, finished, message, new_store, saved, started

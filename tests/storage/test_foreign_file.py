@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from app.core.errors import BadInput
-from app.storage import json_file
-from app.storage.json_file import MAX_DEPTH, read_foreign
+from app.storage import foreign_file
+from app.storage.foreign_file import MAX_DEPTH, read_foreign
 
 
 def values_of(path: Path) -> list[Any]:
@@ -108,6 +108,6 @@ def test_bombs_and_odd_zips_are_refused(tmp_path: Path, monkeypatch: pytest.Monk
         values_of(written(tmp_path, up.getvalue()))
     with pytest.raises(BadInput, match="zip_damaged"):
         values_of(written(tmp_path, b"PK\x03\x04" + bytes(100)))
-    monkeypatch.setattr(json_file, "LIMITS", json_file.LIMITS._replace(file=1_000))
+    monkeypatch.setattr(foreign_file, "LIMITS", foreign_file.LIMITS._replace(file=1_000))
     with pytest.raises(BadInput, match="file_too_large_mb"):
         values_of(written(tmp_path, json.dumps(["x" * 2_000])))

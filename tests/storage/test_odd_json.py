@@ -15,7 +15,7 @@ from app.engine.library.definitions import read_document
 from app.storage.stored_data import OpenBackup
 from app.storage.codec import plain
 from app.storage.documents import JsonDocuments
-from app.storage.json_file import read_foreign
+from app.storage.foreign_file import read_foreign
 from app.storage.lines import encode_line
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore

@@ -15,7 +15,7 @@ from app.core.errors import BadInput, NotFound, StorageError
 from app.core.ids import new_id
 from app.core.session import Folder
 from app.core.store import BackupContents, BackupReason, Difference
-from app.storage import json_file, stored_data
+from app.storage import foreign_file, stored_data
 from app.storage.stored_data import MANIFEST, FileArchive
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
@@ -253,7 +253,7 @@ def test_what_cannot_be_unpacked_is_said_whatever_packed_it(tmp_path: Path, meth
             broken[chance.randrange(43, whole.index(b"PK\x01\x02"))] = chance.randrange(256)
         path.write_bytes(broken)
         with (
-            closing(json_file.CheckedZip(path, stored_data.LIMITS)) as file,
+            closing(foreign_file.CheckedZip(path, stored_data.LIMITS)) as file,
             pytest.raises(BadInput, match=r"zip_damaged|zip_unpacks_too_large"),
         ):
             file.read("settings.json")
@@ -266,7 +266,7 @@ def test_what_a_zip_says_of_its_size_does_not_count(tmp_path: Path):
     data[place + 24 : place + 28] = (10).to_bytes(4, "little")
     path = tmp_path / "given.zip"
     path.write_bytes(data)
-    with closing(json_file.CheckedZip(path, stored_data.LIMITS)) as file, pytest.raises(BadInput):
+    with closing(foreign_file.CheckedZip(path, stored_data.LIMITS)) as file, pytest.raises(BadInput):
         file.read("settings.json")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from app.children import processes
 from app.core.tool import ServerProblem
-from app.tools.tool_host import mcp_transports
+from app.tools.tool_host import server_processes
 from app.tools.tool_host.errors import RequestError
 
 Shell = Callable[[str], None]
@@ -67,9 +67,9 @@ async def test_a_command_with_a_folder_is_seen_from_where_the_server_runs(tmp_pa
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    assert await mcp_transports.resolve("bin/server", str(tmp_path), "/usr/bin") == str(program)
-    assert await mcp_transports.resolve(str(program), None, "/usr/bin") == str(program)
+    assert await server_processes.resolve("bin/server", str(tmp_path), "/usr/bin") == str(program)
+    assert await server_processes.resolve(str(program), None, "/usr/bin") == str(program)
     program.chmod(0o644)
     with pytest.raises(RequestError, match="Looked in: /usr/bin") as refusal:
-        await mcp_transports.resolve("bin/server", str(tmp_path), "/usr/bin")
+        await server_processes.resolve("bin/server", str(tmp_path), "/usr/bin")
     assert refusal.value.problem == ServerProblem.NOT_FOUND

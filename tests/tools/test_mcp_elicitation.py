@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.core.forms import FormField
-from app.tools.tool_host.mcp_transports import ask_form, ask_link
+from app.tools.tool_host.mcp_elicitation import ask_form, ask_link
 
 
 class Person:

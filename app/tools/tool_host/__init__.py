@@ -2,6 +2,7 @@
 `errors`.
 
 `web`: downloads, pages and searches. MCP: `mcp_server` is the connection to one server, with its calls, and
-its resources and prompts; `mcp_transports` the transports, limits and logs, a server's process, and what it asks of the user,
-`mcp_login` the login by OAuth. `mcp_results` makes results plain.
+its resources and prompts; `mcp_transports` the transports, limits and logs, and mending what servers list,
+`mcp_login` the login by OAuth. `mcp_results` makes results plain, `mcp_elicitation` is what a server asks of
+the user. `server_processes`: a server's command and process group.
 """

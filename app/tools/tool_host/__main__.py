@@ -8,7 +8,7 @@ import time
 
 from app.children.processes import run_host
 from app.tools.tool_host.host import ToolHost
-from app.tools.tool_host.mcp_transports import kill_all_groups
+from app.tools.tool_host.server_processes import kill_all_groups
 
 _PARENT_CHECK_SECONDS = 1.0
 _ORDERLY_END_SECONDS = 8.0

@@ -10,7 +10,7 @@ from app.core.json_values import as_object
 from app.core.texts import clean_values
 from app.tools.tool_host.errors import RequestError
 from app.tools.tool_host.mcp_results import shortened
-from app.tools.tool_host.mcp_transports import kill_all_groups
+from app.tools.tool_host.server_processes import kill_all_groups
 
 if TYPE_CHECKING:
     from app.tools.tool_host.mcp_server import Server

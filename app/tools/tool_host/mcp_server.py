@@ -29,11 +29,12 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from app.children.processes import search_path, system_environment
 from app.core.texts import readable, visible
 from app.core.tool import ServerProblem
-from app.tools.tool_host import mcp_results, mcp_transports
+from app.tools.tool_host import mcp_elicitation, mcp_results, server_processes
 from app.tools.tool_host.errors import RequestError
 from app.tools.tool_host.mcp_login import Login, Redirect
 from app.tools.tool_host.mcp_results import plain_result
-from app.tools.tool_host.mcp_transports import GROUPS, Guard, ServerLog, http_transport, stdio_transport
+from app.tools.tool_host.mcp_transports import Guard, ServerLog, http_transport, stdio_transport
+from app.tools.tool_host.server_processes import GROUPS
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -401,7 +402,7 @@ class Server:
         cwd = self.entry.get("cwd") or None
         variables = self.entry.get("env") or {}
         path = variables.get("PATH") or await search_path()
-        program = await mcp_transports.resolve(str(self.entry["command"]), cwd, path)
+        program = await server_processes.resolve(str(self.entry["command"]), cwd, path)
         self._log.note(f"(connecting) {program}")
         return stdio_transport(
             [program, *self.entry.get("args", ())],
@@ -540,9 +541,9 @@ class Server:
         ask = partial(self._put_question, call)
         message = f"{self.name}: {params.message}"
         if isinstance(params, types.ElicitRequestURLParams):
-            action, content = await mcp_transports.ask_link(message, params.url, ask)
+            action, content = await mcp_elicitation.ask_link(message, params.url, ask)
         else:
-            action, content = await mcp_transports.ask_form(message, params.requested_schema, ask)
+            action, content = await mcp_elicitation.ask_form(message, params.requested_schema, ask)
         return types.ElicitResult.model_validate({"action": action, "content": content})
 
     def _problem(self, error: BaseException) -> str:
