@@ -315,7 +315,7 @@ class ChatController(PageController):
         page.provider_requested.connect(lambda provider: self.settings_requested.emit("providers", provider))
         page.draft_changed.connect(self._on_draft_changed)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
-        composer.settings_mode_chosen.connect(self.choose_settings_mode)
+        composer.settings_mode.triggered.connect(self.choose_settings_mode)
         composer.budget.chosen.connect(self._on_limits_chosen)
         self._run(page.state_line.extend.chosen, lambda limits: self._extend(page.session_id, limits))
         composer.done_means.triggered.connect(self._on_done_means)

@@ -285,7 +285,7 @@ class WindowController(QObject):
         self.saved_prompts.files_given.connect(self.chats.files.attach)
         composer.allow_requested.connect(self.server_consent.ask)
         composer.folder_left.connect(lambda: self.folders.choose(""))
-        self.settings = SettingsController(parts, data_dir)
+        self.settings = SettingsController(parts, data_dir, self.providers)
         self.settings.keep_favourites(composer.model, self.panel.setup.conclusion.judge)
         self.panel.setup.seats.picker.favourites = lambda: self.settings.current().favourite_models
         self.palette = PaletteController(parts, self.actions())
@@ -355,11 +355,8 @@ class WindowController(QObject):
         self.settings.applied.connect(lambda settings: self.palette.choose_keys(settings.shortcuts))
         self.settings.applied.connect(self.notifications.choose)
         self.settings.saved.connect(self.council_page.refresh)
-        self.settings.undo_left.connect(self.providers.offer_undo)
-        providers = (self.settings.providers_changed, self.providers.changed, self.providers.found)
-        for known in (*providers, bridge.keys_changed):
+        for known in (self.providers.changed, self.providers.found, bridge.keys_changed):
             known.connect(self._refresh_providers)
-        self.settings.providers_changed.connect(self.providers.look_for_servers)
         bridge.keys_changed.connect(self.providers.show_keyring)
         bridge.models_changed.connect(self.providers.changed)
         for conversation in (panel.discussion, self.session_page, self.council_page, self.chat_page):

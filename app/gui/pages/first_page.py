@@ -168,10 +168,8 @@ class FirstPage(QObject):
     """
 
     example_requested = Signal(str)
-    group_wanted = Signal()
     providers_requested = Signal()
     model_requested = Signal()
-    model_cancelled = Signal()
     models_requested = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
@@ -205,9 +203,9 @@ class FirstPage(QObject):
         self._decide.button.clicked.connect(
             lambda: self.example_requested.emit(self._language("first.example"))
         )
-        self._hand_over.button.clicked.connect(self.group_wanted)
+        self.group_wanted = self._hand_over.button.clicked
         self._connect.button.clicked.connect(self._on_connect)
-        self._model.accepted.connect(self.model_cancelled)
+        self.model_cancelled = self._model.accepted
         self.mode.chosen.connect(lambda _mode: self._retranslate())
         language.follow(self._retranslate)
 

@@ -141,7 +141,7 @@ class ChatComposer(AttachingComposer):
     Signals: message_submitted(text, attachments), attach_requested(), attach_from_requested(server), files_given(paths),
     image_given(picture), long_text_given(text), stop_requested(), edit_cancelled(),
     assistant_chosen(assistant id), settings_requested(page), reading_cancelled(number), send_waited() if
-    sending has to wait for a file, settings_mode_chosen(on), allow_requested(server's name), tool_switched(tool, on),
+    sending has to wait for a file, allow_requested(server's name), tool_switched(tool, on),
     folder_left() for a new session in no folder, chosen_left() to take back what was chosen for its files, escaped() if Escape has no other use.
     """
 
@@ -152,7 +152,6 @@ class ChatComposer(AttachingComposer):
     assistant_chosen = Signal(str)
     settings_requested = Signal(str)
     send_waited = Signal()
-    settings_mode_chosen = Signal(bool)
     allow_requested = Signal(str)
     tool_switched = Signal(str, bool)
     folder_left = Signal()
@@ -534,7 +533,6 @@ class ChatComposer(AttachingComposer):
         put_in_tab_order((self.box, *self.stops))
 
     def _connect(self) -> None:
-        self.settings_mode.triggered.connect(self.settings_mode_chosen)
         self.permissions.triggered.connect(lambda: self.settings_requested.emit("permissions"))
         self.message_box.escaped.connect(lambda: None if self.escape() else self.escaped.emit())
 

@@ -92,29 +92,17 @@ class DataPage(DataShown):
             self._show_kept()
 
     def _lay_out(self) -> None:
-        body, open_folder = QWidget(), button("", "data_open_folder", self._on_open_folder)
-        say(open_folder, self._language, "settings.data.open")
-        bring_in = say(button("", "data_import", self._on_import), self._language, "data.import")
-        export = say(button("", "data_export_all", self._on_export_all), self._language, "data.export_all")
-        vbox(
-            say(Paragraph("card_text"), self._language, "settings.data.text"),
-            hbox((self._path, 1), (open_folder, 0, Qt.AlignmentFlag.AlignTop), spacing=10),
-            self._sizes,
-            self._problems_title,
-            self._problems,
-            8,
-            self.backups,
-            8,
-            say(plain_label("field"), self._language, "data.away"),
-            say(plain_label("hint", wrap=True), self._language, "data.away.text"),
-            hbox(bring_in, export, STRETCH, spacing=8),
-            8,
-            self.bin,
-            STRETCH,
-            inside=body,
-            margins=(22, 20, 22, 14),
-            spacing=10,
-        )
+        body, words = QWidget(), self._language
+        open_folder = say(button("", "data_open_folder", self._on_open_folder), words, "settings.data.open")
+        text = say(Paragraph("card_text"), words, "settings.data.text")
+        path = hbox((self._path, 1), (open_folder, 0, Qt.AlignmentFlag.AlignTop), spacing=10)
+        bring_in = say(button("", "data_import", self._on_import), words, "data.import")
+        export = say(button("", "data_export_all", self._on_export_all), words, "data.export_all")
+        away = say(plain_label("field"), words, "data.away")
+        about = say(plain_label("hint", wrap=True), words, "data.away.text")
+        parts = (text, path, self._sizes, self._problems_title, self._problems, 8, self.backups, 8)
+        below = (away, about, hbox(bring_in, export, STRETCH, spacing=8), 8, self.bin, STRETCH)
+        vbox(*parts, *below, inside=body, margins=(22, 20, 22, 14), spacing=10)
         foot = hbox((self._line, 1), margins=(22, 4, 22, 0))
         vbox((scrolling(body, keeps_bar=True), 1), foot, inside=self, spacing=0)
 

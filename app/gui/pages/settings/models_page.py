@@ -90,21 +90,13 @@ class ModelsPage(DataShown):
 
     def _lay_out(self) -> None:
         add = say(button("", "models_add", self._on_add), self._language, "models.add")
-        vbox(
-            say(Paragraph("card_text"), self._language, "models.text"),
-            hbox((self.search, 1), self._refresh),
-            (self.list, 1),
-            self._nothing,
-            hbox(self.hidden, STRETCH),
-            hbox((self.result, 1), self._remove, self._first),
-            hbox((self.voting, 1), self.check),
-            hbox((self._window_label, 1), self.window_size),
-            say(plain_label("field"), self._language, "models.own"),
-            hbox(self._provider, (self.own, 1), add),
-            inside=self,
-            margins=(22, 20, 22, 14),
-            spacing=10,
-        )
+        text = say(Paragraph("card_text"), self._language, "models.text")
+        listed = (self.list, 1), self._nothing, hbox(self.hidden, STRETCH)
+        chosen = hbox((self.result, 1), self._remove, self._first), hbox((self.voting, 1), self.check)
+        window, own = hbox((self._window_label, 1), self.window_size), hbox(self._provider, (self.own, 1), add)
+        title = say(plain_label("field"), self._language, "models.own")
+        parts = (text, hbox((self.search, 1), self._refresh), *listed, *chosen, window, title, own)
+        vbox(*parts, inside=self, margins=(22, 20, 22, 14), spacing=10)
 
     def _statuses(self) -> list[ProviderStatus]:
         return [status for status in self._engine.providers() if status.config.enabled]
@@ -328,19 +320,11 @@ class LocalModelsPage(DataShown):
         self.source.setPlaceholderText(HUB)
         self.source.editingFinished.connect(self._on_source)
         body = QWidget()
-        vbox(
-            say(Paragraph("card_text"), language, "local.text"),
-            self._holder,
-            hbox(self.add, (self.result, 1)),
-            6,
-            say(plain_label("field"), language, "local.source"),
-            self.source,
-            say(Paragraph("hint"), language, "local.source.hint"),
-            STRETCH,
-            inside=body,
-            margins=(22, 12, 22, 14),
-            spacing=8,
-        )
+        text, title = say(Paragraph("card_text"), language, "local.text"), plain_label("field")
+        source = say(title, language, "local.source"), self.source
+        hint = say(Paragraph("hint"), language, "local.source.hint")
+        parts = (text, self._holder, hbox(self.add, (self.result, 1)), 6, *source, hint, STRETCH)
+        vbox(*parts, inside=body, margins=(22, 12, 22, 14), spacing=8)
         vbox((scrolling(body, keeps_bar=True), 1), inside=self)
         language.changed.connect(self.refresh)
 

@@ -108,24 +108,15 @@ class ServersPage(QWidget):
     def _lay_out(self) -> None:
         text = say(Paragraph("card_text"), self._language, "server.text")
         edit = say(button("", "server_edit", self._on_edit), self._language, "server.edit")
-        self._column = vbox(
-            hbox((self._name, 1), self._state),
-            self._label,
-            self.line,
-            self._changed,
-            self._plain,
-            self._detail,
-            self.tools,
-            self._unasked,
-            (self.ask_again, 0, Qt.AlignmentFlag.AlignLeft),
-            (self.give, 0, Qt.AlignmentFlag.AlignLeft),
-            self.enabled,
-            STRETCH,
-            hbox(self._remove, self._logout, self.log, STRETCH, edit, self._restart, self.login, self.allow),
-            inside=self._shown,
-            spacing=8,
+        left = Qt.AlignmentFlag.AlignLeft
+        said = (self._label, self.line, self._changed, self._plain, self._detail, self.tools, self._unasked)
+        asked = ((self.ask_again, 0, left), (self.give, 0, left), self.enabled, STRETCH)
+        foot = hbox(
+            self._remove, self._logout, self.log, STRETCH, edit, self._restart, self.login, self.allow
         )
-        side = vbox((self.list, 1), (self._add, 0, Qt.AlignmentFlag.AlignLeft), Stretch(0))
+        head = hbox((self._name, 1), self._state)
+        self._column = vbox(head, *said, *asked, foot, inside=self._shown, spacing=8)
+        side = vbox((self.list, 1), (self._add, 0, left), Stretch(0))
         both = hbox(side, (self._shown, 1), Stretch(0), spacing=18)
         vbox(text, (both, 1), self.result, inside=self, margins=(22, 14, 22, 14), spacing=10)
 

@@ -382,17 +382,11 @@ class LimitsPage(SettingsPage):
         self.address = named("limits_address", QLineEdit())
         say(self.address, language, name="limits.engine.searxng", hint="limits.address.hint")
         self.problem = plain_label("error")
-        vbox(
-            say(plain_label("field"), language, "limits.engine"),
-            hbox(self.engine, (self.address, 1), Stretch(0)),
-            self.problem,
-            6,
-            say(plain_label("field"), language, "limits.title"),
-            say(Paragraph("hint"), language, "limits.text"),
-            self.rows,
-            inside=self,
-            spacing=8,
-        )
+        engine = say(plain_label("field"), language, "limits.engine")
+        chosen = hbox(self.engine, (self.address, 1), Stretch(0))
+        title = say(plain_label("field"), language, "limits.title")
+        text = say(Paragraph("hint"), language, "limits.text")
+        vbox(engine, chosen, self.problem, 6, title, text, self.rows, inside=self, spacing=8)
         self.engine.activated.connect(self._on_engine)
         self.address.editingFinished.connect(self._on_address)
         language.follow(self.refresh)
@@ -440,19 +434,11 @@ class ChatsPage(SettingsPage):
         self.helper = say(named("setting_helper_model", Choice(look)), language, name="setting.helper_model")
         self.ticks: dict[str, TickBox] = {}
         self._ticks = QVBoxLayout()
-        vbox(
-            self.rows,
-            6,
-            say(plain_label("field"), language, "setting.helper_model"),
-            say(Paragraph("hint"), language, "setting.helper_model.hint"),
-            self.helper,
-            6,
-            say(plain_label("field"), language, "setting.may_read_any"),
-            say(Paragraph("hint"), language, "setting.may_read_any.hint"),
-            self._ticks,
-            inside=self,
-            spacing=8,
-        )
+        helps = say(plain_label("field"), language, "setting.helper_model")
+        model = say(Paragraph("hint"), language, "setting.helper_model.hint"), self.helper
+        reads = say(plain_label("field"), language, "setting.may_read_any")
+        who = say(Paragraph("hint"), language, "setting.may_read_any.hint"), self._ticks
+        vbox(self.rows, 6, helps, *model, 6, reads, *who, inside=self, spacing=8)
         self.helper.activated.connect(lambda _row: self._choose("helper_model", self.helper.currentData()))
         language.follow(self.refresh)
 
@@ -573,24 +559,10 @@ class UsagePage(DataShown):
 
     def _lay_out(self) -> None:
         body, tables = QWidget(), [part for table in self.tables.values() for part in (6, table)]
-        vbox(
-            hbox(self._title, self.month, STRETCH, self.export),
-            self._problem,
-            self.total,
-            self._tokens,
-            self._unpriced,
-            6,
-            self.limit,
-            self.bar,
-            self.used,
-            *tables,
-            4,
-            say(Paragraph("hint"), self._language, "usage.foot"),
-            STRETCH,
-            inside=body,
-            margins=(22, 20, 22, 14),
-            spacing=8,
-        )
+        head = hbox(self._title, self.month, STRETCH, self.export)
+        spent = (self._problem, self.total, self._tokens, self._unpriced, 6, self.limit, self.bar, self.used)
+        foot = (4, say(Paragraph("hint"), self._language, "usage.foot"), STRETCH)
+        vbox(head, *spent, *tables, *foot, inside=body, margins=(22, 20, 22, 14), spacing=8)
         vbox(scrolling(body), inside=self)
 
     def _load_month(self) -> None:
