@@ -7,10 +7,10 @@ from typing import Any, Generic
 from app.core.catalog import ModelList, ProviderConfig
 from app.core.council import Decision, Panel
 from app.core.definitions import Agent, Group, SavedPrompt, WorkflowDefinition
-from app.core.message import Message, Role
 from app.core.draft import Draft
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
+from app.core.message import Message, Role
 from app.core.servers import McpServer
 from app.core.session import Folder, Session, SessionSummary
 from app.core.settings import Settings

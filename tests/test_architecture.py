@@ -250,7 +250,9 @@ def passed_on(widget: ast.ClassDef) -> list[str]:
     # Those of Qt's own buttons say whether they are checked, which a request leaves out.
     part = r"self\.(?!\w*\.?clicked|\w*\.?triggered)[\w.]+"
     return [
-        name for name in declared if uses[name] == 1 and re.search(rf"\b{part}\.connect\(self\.{name}\)", code)
+        name
+        for name in declared
+        if uses[name] == 1 and re.search(rf"\b{part}\.connect\(self\.{name}\)", code)
     ]
 
 

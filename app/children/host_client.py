@@ -10,8 +10,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, M
 from pathlib import Path
 from typing import Any
 
-from app.children.processes import Lines, child_command, child_environment
 from app.children.private_files import HostLog
+from app.children.processes import Lines, child_command, child_environment
 from app.core.ids import new_id
 from app.core.json_values import object_in
 from app.core.owned_tasks import start_owned

@@ -30,7 +30,6 @@ from app.core.errors import MootError
 from app.core.json_values import object_in
 from app.core.owned_tasks import start_owned
 
-
 MODEL_HOST = "app.providers.model_host"
 EMBEDDED_SERVER = "app.providers.embedded_server"
 TOOL_HOST = "app.tools.tool_host"

@@ -24,7 +24,6 @@ from app.core.texts import Texts
 from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot
 
-
 _HAND_OVER_TRIES = 100
 _HAND_OVER_AGAIN_S = 0.1
 

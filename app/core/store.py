@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from app.core.catalog import ModelList, ProviderConfig
     from app.core.council import Decision, Panel
     from app.core.definitions import Agent, Group, SavedPrompt, WorkflowDefinition
-    from app.core.message import Message
     from app.core.draft import Draft
     from app.core.events import Event
+    from app.core.message import Message
     from app.core.servers import McpServer
     from app.core.session import Folder, Session, SessionSummary
     from app.core.session_files import FileVersion, Make, Writer

@@ -43,7 +43,7 @@ from app.engine.availability import Availability, Queues, Slots, Strategy, polic
 from app.engine.chat.commands import Chats, Summaries
 from app.engine.chat.titles import Titles
 from app.engine.connections import Connections, LocalModels
-from app.engine.council.commands import CouncilSetup, Councils
+from app.engine.council.commands import Councils, CouncilSetup
 from app.engine.criteria.commands import Criteria
 from app.engine.debate.commands import Debates
 from app.engine.debate.estimates import Estimates

@@ -27,7 +27,6 @@ from app.core.tool import READ_FILE_PART
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
 
-
 # Tokens a character takes, measured with the tokenizers of six families of models.
 _LETTER, _DIGIT, _SIGN, _SPACE, _OTHER = 0.265, 1.1, 0.5, 0.1, 1.0
 # Hangul, where it takes more or less beside other letters than it does for most models.

@@ -70,9 +70,7 @@ def file_tools(live: LiveSession, model: AgentModel) -> tuple[str, ...]:
     """Return the sets for files, if the model chooses tools: the session's own, and parts of a long file where it has one."""
     if model.guided or model.tools is False:
         return ()
-    long = any(
-        history.is_long(one.text, model) for message in live.messages for one in message.attachments
-    )
+    long = any(history.is_long(one.text, model) for message in live.messages for one in message.attachments)
     return (FILES, FILE_PARTS) if long else (FILES,)
 
 
@@ -363,9 +361,7 @@ def turn_items(
         left = [one for one in live.turns.said(turn_id) if one.id not in sent]
         said: object = f"{words['turn_notes']}\n\n{notes.content}"
         pinned = _pinned_parts(left, live, words, turn)
-        items.append(
-            {"role": Role.USER, "content": [*history.parts_of(said), *pinned] if pinned else said}
-        )
+        items.append({"role": Role.USER, "content": [*history.parts_of(said), *pinned] if pinned else said})
     for message in messages:
         if message.role == Role.USER and message.answers is None:
             items.append(_user_item(message, words, turn))
@@ -442,9 +438,7 @@ def _result_text(result: Message | None, words: Mapping[str, str], *, short: boo
     return text
 
 
-def _foreign(
-    messages: Sequence[Message], turn: AgentTurn, words: Mapping[str, str]
-) -> list[history.Item]:
+def _foreign(messages: Sequence[Message], turn: AgentTurn, words: Mapping[str, str]) -> list[history.Item]:
     """Return another assistant's turn as this one reads it: its labelled words, without its tools. Only the orchestrator is
     told that a member gave no answer.
     """

@@ -25,7 +25,6 @@ from app.engine.turns.context import Outcome, Services
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.turn_tree import TurnTree
 
-
 STOP_SECONDS = 1.0
 
 _log = logging.getLogger(__name__)

@@ -40,7 +40,6 @@ from app.engine.library.agents import MADE_FOR, AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.runner import Sessions
 
-
 MOST_QUESTION = 300
 
 

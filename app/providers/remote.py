@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 
 from app.children import processes
-from app.children.processes import MODEL_HOST, find_command, search_path
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.network import missing_certificates, proxy_for, unsupported_proxy
+from app.children.processes import MODEL_HOST, find_command, search_path
 from app.core import catalog
 from app.core.errors import BadInput, FailureKind, ProviderError, StorageError
 from app.core.external_agents import DEFAULT_MODEL, RECIPES, recipe_of

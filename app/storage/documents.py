@@ -35,7 +35,6 @@ from app.storage.json_file import VERSION, Field, JsonFile
 from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.threads import InThread, OneAtATime, Result, awaited, in_thread
 
-
 KEPT_VERSIONS = 20
 MOST_VERSION = 1_000_000_000
 

@@ -36,7 +36,6 @@ from app.storage.session_files import FOLDER, move_folder, remove_folder
 from app.storage.session_log import FLUSH_BYTES, RETRY_SECONDS, SessionLog, invalid_record, log_of
 from app.storage.threads import Result, in_thread, settle
 
-
 TRASH_DAYS = 30
 _DAY = 86_400
 # The file whose time says when the trash was last looked through, and the longest time since then that is believed.

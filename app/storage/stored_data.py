@@ -40,8 +40,8 @@ from app.storage.file_system import (
     write_all,
     write_whole,
 )
-from app.storage.json_file import JsonFile, as_bytes, parse_json
 from app.storage.foreign_file import CheckedZip, Limits, read_exported, read_foreign
+from app.storage.json_file import JsonFile, as_bytes, parse_json
 from app.storage.lines import READER, Op, by_number, encode_line, read_lines, with_line
 from app.storage.log import read_log, stored_session
 from app.storage.paths import DEFINITIONS, DataPaths
@@ -50,7 +50,6 @@ from app.storage.session_files import LOG, VERSIONS, bring_in, is_digest
 from app.storage.sessions import DEFINITION_KINDS, JsonLogStore, remove_for_good, thrown, thrown_at
 from app.storage.threads import Result, awaited, in_thread
 from app.storage.usage_ledger import read_ledger
-
 
 MANIFEST = "moot-backup.json"
 BACKUP_VERSION = 1

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-
 from app.core.provider import ModelRequest
 from app.core.session import AgentMode
 from tests.builders import left_open

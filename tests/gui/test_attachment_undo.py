@@ -5,8 +5,8 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton
 
-from app.core.message import Attachment
 from app.core.draft import NEW
+from app.core.message import Attachment
 from tests import app_driver
 from tests.app_driver import at_window
 from tests.gui.test_drafts_kept import ONE, TWO, keep_chat, names, on_disk, show

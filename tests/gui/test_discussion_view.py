@@ -8,10 +8,10 @@ from PySide6.QtCore import QMimeData, QPoint, Qt
 from PySide6.QtTest import QTest
 
 from app.core.council import Participant
-from app.core.message import Attachment, Author, CouncilPart, Message
 from app.core.draft import Draft
 from app.core.errors import Failure
 from app.core.events import RetryScheduled
+from app.core.message import Attachment, Author, CouncilPart, Message
 from app.core.session import Debate, DebateMode, DebateSession
 from app.engine.engine import DebateSetup
 from tests.app_driver import Person, at_window, until

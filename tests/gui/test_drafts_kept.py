@@ -10,8 +10,8 @@ from PySide6.QtCore import QMimeData, QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
-from app.core.message import Author, Message, Prompt, Role
 from app.core.draft import NEW, SETUP
+from app.core.message import Author, Message, Prompt, Role
 from app.core.session import Chat, ChatSession, QueuedMessage, Status
 from app.storage.codec import plain
 from app.storage.paths import DataPaths

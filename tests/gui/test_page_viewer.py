@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtWidgets import QLabel, QProgressBar
 
 from app.core.message import Author, Message, Prompt
-from app.gui.widgets.notices import OfferLine
 from app.gui.widgets.approval_card import PageCard
+from app.gui.widgets.notices import OfferLine
 from tests import app_driver
 from tests.app_driver import at_window
 from tests.tools.package_index import made_wheel, package_index

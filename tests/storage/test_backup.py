@@ -12,6 +12,11 @@ import pytest
 
 from app.core.errors import StorageError
 from app.core.store import BackupReason
+from app.storage.documents import JsonDocuments
+from app.storage.file_system import FileSystem
+from app.storage.foreign_file import CheckedZip
+from app.storage.paths import DataPaths
+from app.storage.sessions import JsonLogStore
 from app.storage.stored_data import (
     KEPT,
     LIMITS,
@@ -21,11 +26,6 @@ from app.storage.stored_data import (
     own_backups,
     write_backup,
 )
-from app.storage.documents import JsonDocuments
-from app.storage.file_system import FileSystem
-from app.storage.foreign_file import CheckedZip
-from app.storage.paths import DataPaths
-from app.storage.sessions import JsonLogStore
 from tests.storage.samples import ROOT, debate, finished, message, new_store, saved, started
 from tests.storage.sim_fs import SimFS
 

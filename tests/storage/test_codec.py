@@ -6,10 +6,10 @@ import json
 import pytest
 
 from app.core.council_parts import Position
-from app.core.message import Author, MessageState, Prompt, ToolCall, Usage
 from app.core.draft import Draft
 from app.core.errors import Failure
 from app.core.events import SessionChanged
+from app.core.message import Author, MessageState, Prompt, ToolCall, Usage
 from app.core.session import Chat, DebateSession, Plan, PlanItem
 from app.storage.codec import Wrong, check, is_known, plain, read, with_unknown
 from app.storage.documents import DraftFolder

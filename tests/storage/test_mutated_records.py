@@ -19,11 +19,11 @@ from app.cli.arguments import Arguments, parameters_of
 from app.core.catalog import ModelList, ProviderConfig
 from app.core.council import Decision, Panel
 from app.core.definitions import Agent, Group, SavedPrompt, WorkflowDefinition
-from app.core.message import CouncilPart, Message, MessageState, PromptReason, Role
 from app.core.draft import Draft
 from app.core.errors import BadInput
 from app.core.events import SessionChanged
 from app.core.ids import new_id
+from app.core.message import CouncilPart, Message, MessageState, PromptReason, Role
 from app.core.model_facts import KnownFacts, KnownQuirks, believed
 from app.core.session import (
     ChatSession,
@@ -37,7 +37,6 @@ from app.core.session import (
 from app.core.settings import Settings, rules
 from app.core.texts import clean_values
 from app.core.usage import UsageEntry
-from app.storage.stored_data import MANIFEST, OpenBackup
 from app.storage.documents import MOST_VERSION, DraftFolder, JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.index import load_index, save_index
@@ -46,6 +45,7 @@ from app.storage.log import FIELD, MESSAGE, SESSION_FIELD, faults, load_session
 from app.storage.paths import DataPaths
 from app.storage.records import MOST_DEPTH
 from app.storage.sessions import JsonLogStore
+from app.storage.stored_data import MANIFEST, OpenBackup
 from app.storage.usage_ledger import UsageFile, read_ledger
 from tests.repeats import tries
 from tests.storage.mutated_records import (

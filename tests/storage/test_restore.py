@@ -16,10 +16,10 @@ from app.core.ids import new_id
 from app.core.session import Folder
 from app.core.store import BackupContents, BackupReason, Difference
 from app.storage import foreign_file, stored_data
-from app.storage.stored_data import MANIFEST, FileArchive
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
+from app.storage.stored_data import MANIFEST, FileArchive
 from tests.storage.samples import finished, log_bytes, message, saved
 
 ADA = '{"id": "ada", "name": "Ada"}'

@@ -11,12 +11,11 @@ from app import wiring
 from app.core.errors import StorageError
 from app.core.ids import new_id
 from app.core.store import BackupReason
-from app.storage import stored_data
-from app.storage import lines
-from app.storage.stored_data import STEPS, OpenBackup, Ops, Step, own_backups, upgrade, upgraded, write_backup
+from app.storage import lines, stored_data
 from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
+from app.storage.stored_data import STEPS, OpenBackup, Ops, Step, own_backups, upgrade, upgraded, write_backup
 from tests.storage.samples import ROOT, log_bytes, log_file, new_store, saved
 from tests.storage.sim_fs import SimFS
 

@@ -24,10 +24,10 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
         script.chmod(0o755)
         monkeypatch.setenv("SHELL", str(script))
         monkeypatch.setenv("PATH", "/usr/bin:/bin")
-        commands._asked_once.cache_clear()
+        processes._asked_once.cache_clear()
 
     yield make
-    commands._asked_once.cache_clear()
+    processes._asked_once.cache_clear()
 
 
 async def test_ours_comes_first_and_nothing_twice(shell: Shell) -> None:
@@ -43,7 +43,7 @@ async def test_what_a_start_file_leaves_running_is_not_waited_for(shell: Shell) 
 
 
 async def test_a_shell_that_hangs_is_given_up(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "_SHELL_SECONDS", 0.5)
+    monkeypatch.setattr(processes, "_SHELL_SECONDS", 0.5)
     shell("sleep 30")
     started = time.monotonic()
     assert await processes.search_path() == "/usr/bin:/bin"

@@ -34,7 +34,6 @@ from app.engine.export.event_lines import fields_of
 from app.engine.voting import votes_with
 from app.storage.secrets import variable_name
 
-
 ProviderName = Annotated[str, Typed(text="keys.name", metavar="PROVIDER")]
 ModelId = Annotated[str, Typed(text="models.name", metavar="ID")]
 ModelFile = Annotated[str, Typed(text="models.name", metavar="FILE")]

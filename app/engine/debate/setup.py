@@ -9,11 +9,11 @@ from app.core.catalog import COMPATIBLE, EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOIC
 from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, Participant
 from app.core.council_parts import Option
 from app.core.definitions import Agent
-from app.core.message import Attachment
 from app.core.draft import Draft, ParticipantDraft, SetupDraft
 from app.core.errors import BadInput, FailureKind
 from app.core.files import MOST_CONTEXT
 from app.core.ids import new_id, utc_now
+from app.core.message import Attachment
 from app.core.provider import ProviderStatus, last_part
 from app.core.texts import clean_text, trimmed
 from app.engine.debate.families import family_of

@@ -20,7 +20,7 @@ from app.core.events import ToolStarted
 from app.core.ids import new_id, utc_now
 from app.core.message import Author, Message, ToolCall, Usage
 from app.core.model_facts import ModelFacts, Price
-from app.core.provider import CallPiece, Delta, FinishReason, Finished, ModelRequest, Models, Text
+from app.core.provider import CallPiece, Delta, Finished, FinishReason, ModelRequest, Models, Text
 from app.core.store import SessionFiles, SessionStore
 from app.core.usage import UsageEntry
 from app.engine.availability import Slots, Waits
@@ -32,7 +32,6 @@ from app.engine.prompts import Prompts
 from app.engine.request import AgentTurn, Attempt, build_request
 from app.engine.turns.limits import Budget
 from app.engine.usage_book import UsageBook
-
 
 MOST_REPEATS = 3
 """How often a model is asked again before its fault is the answer."""

@@ -63,7 +63,6 @@ from app.engine.turns.context import (
 )
 from app.engine.turns.reply import PASSED, ReplyCleaner, is_pass, whole_sentences
 
-
 Ask = Callable[[AgentTurn, ToolCall, Prompt], Awaitable[str | None]]
 
 

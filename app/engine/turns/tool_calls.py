@@ -48,7 +48,6 @@ from app.engine.turns.context import Outcome, TreeContext, TurnState, about_call
 from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS, RepeatedCalls, carried_out, check_not_repeated
 from app.engine.turns.speaker_turn import SpeakerTurn, lost_call
 
-
 PROMPT_USER = "promptUser"
 
 MOST_HELPERS = 3

@@ -17,16 +17,16 @@ from PySide6.QtCore import QMimeData, Signal
 from PySide6.QtGui import QImage
 
 from app.core.definitions import SavedPrompt
-from app.core.message import Attachment
 from app.core.draft import NEW, Draft
 from app.core.errors import BadInput, MootError
 from app.core.files import Progress, SeenAs, SeenFile, is_image_file, is_pdf
 from app.core.json_values import object_in
+from app.core.message import Attachment
 from app.core.texts import visible
 from app.core.tool import ServerResource
 from app.engine.engine import DebateSetup
-from app.engine.library.agents import AgentModel, look_of
 from app.engine.history import seen_tokens
+from app.engine.library.agents import AgentModel, look_of
 from app.gui.controllers.controller import Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, PasswordDialog, ResourcesDialog, VariablesDialog
 from app.gui.files.user_files import ask_for_files, is_seen, pasted_text, picture_attachment

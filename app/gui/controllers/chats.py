@@ -14,17 +14,17 @@ from PySide6.QtCore import QPoint, Signal
 from app.core.catalog import EMBEDDED
 from app.core.council import Participant
 from app.core.definitions import Agent
-from app.core.message import Attachment, Message, MessageState, Role
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.events import LimitNear, SessionChanged
+from app.core.message import Attachment, Message, MessageState, Role
 from app.core.session import OF_FOLDER, AgentMode, QueuedMessage
 from app.core.settings import RunLimits, Settings
 from app.core.texts import trimmed, visible
 from app.core.usage import near_text
+from app.engine.engine import Permission
 from app.engine.library.agents import AgentModel, tools_off
 from app.engine.live_session import LiveSession
-from app.engine.engine import Permission
 from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.dialogs.ask_dialogs import DoneMeansDialog, LongChatDialog

@@ -8,9 +8,9 @@ from PySide6.QtCore import Signal, SignalInstance
 
 from app.core.catalog import EMBEDDED
 from app.core.council import DEFAULT_COUNCIL_ROUNDS, MIN_PARTICIPANTS, Ends, Panel, Participant
-from app.core.message import Attachment, Message
 from app.core.draft import SETUP, Draft, SetupDraft
 from app.core.errors import MootError
+from app.core.message import Attachment, Message
 from app.core.session import Debate, DebateMode, DebateSession, has_ended
 from app.core.texts import exact, has_hangul, unmarked
 from app.engine.debate.estimates import price_text

@@ -25,8 +25,8 @@ from app.gui.pages.chat.message_box import MessageBox
 from app.gui.pages.settings.settings_dialog import PAGES
 from app.gui.pages.settings.settings_rows import settings_of
 from app.gui.panels.conversation_view import ConversationView
-from app.gui.widgets.controls import PageScroller
 from app.gui.widgets.composer import SearchField
+from app.gui.widgets.controls import PageScroller
 from app.gui.window_frame import AppWindow, WindowFrame
 
 SEARCH = "search everything"

@@ -24,8 +24,8 @@ from app.core.tool import ServerState, ServerStatus
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.dialogs.connect_dialogs import ConnectDialog, ConsentDialog, log_in
 from app.gui.pages.settings.settings_dialog import SettingsDialog
-from app.gui.widgets.model_choice import ModelButton
 from app.gui.widgets.approval_card import ViewerOffer, ViewerState
+from app.gui.widgets.model_choice import ModelButton
 from app.gui.window_frame import WindowFrame
 
 SAVE = "save settings"

@@ -44,10 +44,9 @@ from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.quick_window import QuickWindow
-from app.gui.window_frame import SIDE_WIDTH, WindowFrame
 from app.gui.tasks import Tasks
 from app.gui.widgets.choices import CHAT, DECIDE, WORK
-
+from app.gui.window_frame import SIDE_WIDTH, WindowFrame
 
 HOLD = "hold keys"
 

@@ -21,8 +21,8 @@ from app.gui.display.descriptions import colours_of, names_of, time_text
 from app.gui.pages.chat.chat_composer import LimitsDialog
 from app.gui.pages.work import work_page
 from app.gui.pages.work.work_page import AssistantRow, QueueTask, WorkPage
-from app.gui.widgets.controls import passing_menu
 from app.gui.widgets.approval_card import ViewerOffer
+from app.gui.widgets.controls import passing_menu
 from app.gui.window_frame import WindowFrame
 
 REFRESH_MS, TICK_MS = 200, 1_000

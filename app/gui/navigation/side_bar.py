@@ -22,9 +22,9 @@ from app.gui.navigation.session_list import SessionList
 from app.gui.widgets.badge import chip_colours, initials, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, frame, hbox, thin_line, vbox
 from app.gui.widgets.choices import BEGINS
+from app.gui.widgets.composer import SearchField
 from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button, paint_shortcut, scrolling
 from app.gui.widgets.item_list import ROW, ItemList, ItemModel, ListStyle, RowItem
-from app.gui.widgets.composer import SearchField
 from app.gui.widgets.text import name_button, plain_label, say
 
 STYLE = ListStyle(height=34, left=8, mark=22, note=11, selected_weight=520, fill="surface", tile=True)

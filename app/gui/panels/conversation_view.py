@@ -10,9 +10,9 @@ from typing import ClassVar
 from PySide6.QtCore import QObject, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QWidget
 
-from app.core.message import SPOKEN, Message, MessageState, PromptReason, PromptType
 from app.core.draft import Draft
 from app.core.events import CallsStreamed, MessageFinished, RetryScheduled, TurnStarted
+from app.core.message import SPOKEN, Message, MessageState, PromptReason, PromptType
 from app.core.session import Session, Status
 from app.engine.work import is_hand_over
 from app.gui.display.appearance import Language, Look

@@ -29,7 +29,6 @@ from app.providers.model_host.answer import DeltaBuffer, ask
 from app.providers.model_host.facts import listed_facts, listed_price, running_window, told_facts
 from app.providers.model_host.request import ModelCall
 
-
 _START_SECONDS = 300.0
 _TRIAL_SECONDS = 60.0
 _STOP_SECONDS = 2.0

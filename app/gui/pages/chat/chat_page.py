@@ -12,8 +12,8 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core import events
-from app.core.message import Attachment, Author, Message, Role
 from app.core.draft import Draft, Rewriting
+from app.core.message import Attachment, Author, Message, Role
 from app.core.session import Chat, ChatSession, Reason, Status, at_limit, resumable
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import modes_of, retry_text, tone_of, waits_its_turn

@@ -29,9 +29,9 @@ from app.gui.pages.list_page import ALL, WIDE, ActingList, Details, FilterChips,
 from app.gui.widgets import controls
 from app.gui.widgets.badge import AVATAR, Chip, HeadingIcon, fill_box, initials, paint_avatar
 from app.gui.widgets.boxes import STRETCH, FlowBox, Part, empty, frame, hbox, thin_line, vbox
+from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.form import Field, Form, Steps
 from app.gui.widgets.item_list import ItemDelegate, ItemModel, RowItem
-from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say, set_shown
 
 STYLE = replace(WIDE, right=10)

@@ -34,7 +34,6 @@ from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.notices import Toasts
 from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as, show_or_hide
 
-
 Found = TypeVar("Found")
 Work = Coroutine[object, object, None]
 

@@ -27,9 +27,9 @@ from app.gui.files.user_files import ask_for_file
 from app.gui.pages.settings.settings_rows import DataShown
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, put_where, vbox
+from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.controls import Button, Choice, TickBox, button, scrolling
 from app.gui.widgets.item_list import TICKS, ItemList, RowItem
-from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.text import Paragraph, named, plain_label, plain_tip, say, show_as
 
 

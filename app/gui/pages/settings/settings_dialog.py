@@ -33,13 +33,12 @@ from app.gui.pages.settings.providers_page import NetworkPage, ProvidersPage
 from app.gui.pages.settings.servers_page import PermissionsPage, ServersPage
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, empty, focus_chain, frame, hbox, vbox
+from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.controls import bring_into_sight, button, icon_button, keep_place, scrolling
 from app.gui.widgets.form import Steps
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.notices import Toast, Toasts
-from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, restyle, say, show_or_hide
-
 
 KEYS_WIDTH = 150
 # Keys a text box needs for itself.

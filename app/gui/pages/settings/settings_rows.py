@@ -32,7 +32,6 @@ from app.gui.widgets.form import Field, Form, Line, Row, value_of
 from app.gui.widgets.item_list import TICKS, TWO_LINES, ItemList, ItemModel, RowItem
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
 
-
 MOST_ROWS = 4
 SHOWN = 1_000
 

@@ -12,9 +12,9 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QStackedLayout, QStackedWidget, QWidget
 
 from app.core.catalog import EMBEDDED
-from app.core.message import SPOKEN, Attachment, CouncilPart, Message, MessageState
 from app.core.draft import Draft
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
+from app.core.message import SPOKEN, Attachment, CouncilPart, Message, MessageState
 from app.core.session import DebateSession, Reason, Status, has_ended
 from app.engine.council.director import blind_steps
 from app.engine.council.outcome import judge_line

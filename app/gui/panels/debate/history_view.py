@@ -19,9 +19,9 @@ from app.gui.navigation.session_list import matches
 from app.gui.panels.conversation_view import empty_state
 from app.gui.widgets.badge import AVATAR, chip_colours, initials, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.controls import button, icon_button
 from app.gui.widgets.item_list import ROW, Index, ItemDelegate, ItemList, ItemModel, ListStyle, RowItem
-from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.text import Paragraph, name_button, named, plain_label, say
 
 CARD_HEIGHT = 76

@@ -12,9 +12,9 @@ from app.core.provider import ProviderStatus
 from app.core.texts import exact, fits, unmarked
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import STRETCH, drop, frame, hbox, put_in_tab_order, vbox, widgets_in
+from app.gui.widgets.composer import SearchBox, SearchPopUp
 from app.gui.widgets.controls import ShorteningButton, TickBox, button, icon_button, scrolling
 from app.gui.widgets.model_choice import Facts, facts_text
-from app.gui.widgets.composer import SearchBox, SearchPopUp
 from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip, say, show_or_hide
 
 SIZE = QSize(420, 400)

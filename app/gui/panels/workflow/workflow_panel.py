@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.definitions import STEP_ENDED, WorkflowDefinition
-from app.core.message import Attachment
 from app.core.draft import COMMAND, Draft
+from app.core.message import Attachment
 from app.core.session import Status, WorkflowSession, resumable
 from app.core.texts import has_hangul, unmarked, visible
 from app.engine.engine import Engine
