@@ -1,31 +1,24 @@
-"""The commands of sessions of any kind, and how any command is run; import, export, files, backups.
+"""The commands of sessions of any kind, and how any command is run.
 
 `running` runs them in this process, `control` for another process, with that process's output.
 """
 
-import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
-from app.cli.arguments import Arguments, AsItLooks, Files, Many, SessionId, Text, Typed, absolute, function_of
-from app.cli.command_run import CommandRun, checked_id, end_text, is_council, printer_of
+from app.cli.arguments import Arguments, AsItLooks, Files, Many, SessionId, Text, Typed, function_of
+from app.cli.command_run import CommandRun, end_text, is_council, printer_of
 from app.cli.commands import calls, chats, debates
 from app.cli.exit_status import OK
 from app.cli.interrupt import Interrupt
-from app.cli.printing.lines import columns, error_line, json_line, lines_text, load_texts, one_line, safe_json
+from app.cli.printing.lines import columns, lines_text, load_texts, one_line
 from app.cli.printing.sessions import last_line
 from app.cli.terminal import Out
 from app.core.errors import BadInput
 from app.core.events import MessageFinished
 from app.core.message import Role
-from app.core.session import DOCX, PDF, ZIP, ExportFormat, Status, has_ended
-from app.core.store import Difference
-from app.core.texts import size_text
-from app.engine.export.event_lines import event_line, fields_of
-from app.engine.export.formats import FILE_FORMATS
+from app.core.session import Status, has_ended
+from app.engine.export.event_lines import event_line
 from app.engine.session_kinds import session_document
 from app.engine.work import NEVER, Needs, work_object
 from app.wiring import Moot
@@ -184,171 +177,3 @@ async def show(run: CommandRun, session: SessionId) -> int:
         await run.out.write(text)
     await run.out.write(end_text(live.session, live, run.texts, read=True))
     return OK
-
-
-_FIELDS = ("session_id", "app", "title", "messages", "known", "unapproved")
-
-
-async def bring_in(
-    run: CommandRun,
-    files: Annotated[Many, Typed(text="import_file", nargs="+", metavar="FILE", type=absolute)],
-) -> int:
-    """Import the conversations of each file that are not here yet."""
-    rows: list[dict[str, object]] = []
-    for path in files:
-        found = await run.moot.engine.archive.look_at(path)
-        for fault in found.faults:
-            await run.out.complain(error_line(fault, run.texts))
-        await run.moot.engine.archive.bring_in(found.fresh)
-        rows += [fields_of(arrival, *_FIELDS) for arrival in found.sessions]
-        if not run.arguments.json:
-            for each in found.sessions:
-                key = "cli.import.known" if each.known else "cli.import.done"
-                title = one_line(each.title)[:80]
-                await run.print(run.texts(key, session_id=each.session_id, app=each.app, title=title))
-            if dropped := sum(arrival.unapproved for arrival in found.fresh):
-                await run.print(run.texts("data.unapproved", count=dropped))
-    if run.arguments.json:
-        await run.out.write(json_line(rows))
-    return OK
-
-
-async def back_up(
-    run: CommandRun,
-    output: Annotated[str, Typed(text="backup_file", nargs="?", metavar="FILE", type=absolute)] = "",
-) -> int:
-    """Pack everything that belongs to the user into one file."""
-    backup = await run.moot.engine.archive.back_up(output)
-    await run.print(run.texts("cli.exported", path=backup.path))
-    return OK
-
-
-async def restore(
-    run: CommandRun,
-    files: Annotated[Many, Typed(text="restore_file", nargs=1, metavar="FILE", type=absolute)],
-    yes: Annotated[bool, Typed("--yes")] = False,
-) -> int:
-    """List what a backup would restore, and restore it with `--yes`."""
-    [path] = files
-    contents = await run.moot.engine.archive.files.contents(path)
-    wanted = [each.id for each in contents.sessions if each.state in (Difference.MISSING, Difference.CHANGED)]
-    if not yes:
-        lines = columns(
-            (
-                session.id,
-                session.updated_at[:10],
-                run.texts(f"restore.count.{session.state}", count="").strip(),
-                one_line(session.title)[:80],
-            )
-            for session in contents.sessions
-        )
-        documents = Counter(document.state for document in contents.documents)
-        counts = {"sessions": len(wanted), "documents": documents[Difference.MISSING]}
-        text = lines_text((*lines, run.texts("cli.restore.look", **counts)))
-        return await run.answer(asdict(contents), text)
-    back = await run.moot.engine.archive.restore(path, wanted)
-    what = ", ".join(run.texts(f"data.restored.{name}", count=count) for name, count in back.counts.items())
-    text = (run.texts("data.restored", what=what) if what else run.texts("data.restored.none")) + "\n"
-    if back.unapproved:
-        text += run.texts("data.unapproved", count=len(back.unapproved)) + "\n"
-    return await run.answer(asdict(back), text)
-
-
-async def export(
-    run: CommandRun,
-    session: SessionId,
-    form: Annotated[
-        str, Typed("--format", text="format", choices=(*ExportFormat, PDF, DOCX, ZIP), required=True)
-    ],
-    memo: Annotated[bool, Typed("--memo")] = False,
-    output: Annotated[str, Typed("-o", "--output", metavar="FILE", type=absolute)] = "",
-) -> int:
-    """Print a session, or the memo about what was decided in it, in another format, or write it to a file."""
-    session_id, engine = checked_id(session), run.moot.engine
-    if form in (PDF, DOCX, ZIP) and not output:
-        raise BadInput("file_needs_output", path=form)
-    if form == ZIP and not memo:
-        await engine.export_zip(session_id, output)
-        await run.print(run.texts("cli.exported", path=output))
-        return OK
-    data = await (engine.memo_file if memo else engine.export_file)(session_id, form)
-    if output:
-        return await _write(run, Path(output), data)
-    text = safe_json(data.decode()) if form == ExportFormat.JSON else data.decode()
-    await run.out.write(text if text.endswith("\n") else text + "\n")
-    return OK
-
-
-async def _write(run: CommandRun, path: Path, data: bytes) -> int:
-    """Write a file and say so. Raises BadInput where that fails."""
-    try:
-        await asyncio.to_thread(_write_whole, path, data)
-    except OSError as error:
-        raise BadInput("cannot_write", path=path, detail=error.strerror or error) from error
-    await run.print(run.texts("cli.exported", path=path))
-    return OK
-
-
-async def session_files(
-    run: CommandRun,
-    session: SessionId,
-    what: Annotated[str, Typed(text="files_get", nargs="?", choices=("get",), metavar="get")] = "",
-    path: Annotated[str, Typed(text="files_path", nargs="?", metavar="PATH")] = "",
-    version: Annotated[int | None, Typed("--version", text="files_version", type=int, metavar="N")] = None,
-    form: Annotated[str, Typed("--format", text="files_format", choices=FILE_FORMATS)] = "",
-    output: Annotated[str, Typed("-o", "--output", metavar="FILE", type=absolute)] = "",
-) -> int:
-    """List the files made in a session, or print one of them or write it to a file."""
-    live = await run.open(session)
-    files = run.moot.engine.session_files
-    if not what:
-        there = await files.list(live.id)
-        paths = {one.path for one in there}
-        made = [one for one in await files.versions(live.id) if not one.gone]
-        lines = columns(
-            (
-                one.path,
-                run.texts("files.version", version=one.version),
-                size_text(run.texts, one.bytes),
-                one.author,
-            )
-            for one in there
-        )
-        rows = [{**asdict(one), "deleted": one.path not in paths} for one in made]
-        return await run.answer(rows, lines_text(lines or [run.texts("files.none")]))
-    if not path:
-        raise BadInput("usage_missing", what="PATH", help="moot files --help")
-    if form:
-        if form != ExportFormat.HTML and not output:
-            raise BadInput("file_needs_output", path=form)
-        data = await run.moot.engine.file_as(live.id, path, form, version)
-        if output:
-            return await _write(run, Path(output), data)
-        await run.out.write(data.decode())
-        return OK
-    found, data = await files.read(live.id, path, version)
-    if output:
-        return await _write(run, Path(output), data)
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        raise BadInput("file_needs_output", path=path) from None
-    return await run.answer({**asdict(found), "text": text}, text)
-
-
-async def delete(run: CommandRun, session: SessionId) -> int:
-    """Move a session to the trash."""
-    await run.moot.engine.delete(checked_id(session))
-    await run.print(run.texts("cli.deleted", session_id=session))
-    return OK
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write a file; if the disk is full, the previous one stays."""
-    part = path.with_name(path.name + ".part")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
