@@ -13,10 +13,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from app.cli.background import open_in_window
 from app.cli.control import ControlServer
 from app.cli.printing.lines import error_line, load_texts
-from app.cli.running import run_for_another
+from app.cli.running import open_in_window, run_for_another
 from app.core.draft import SETUP, Draft
 from app.core.errors import MootError, StorageError
 from app.gui.controllers.window import WindowController

@@ -23,7 +23,6 @@ from app.providers.fact_book import FactBook
 from app.providers.model_file import find_model
 from app.providers.remote import RemoteModels
 from app.storage.access import WriterLock, check_owner, make_private
-from app.storage.backup import upgrade
 from app.storage.documents import DraftFolder, JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.json_file import Replaced
@@ -32,7 +31,7 @@ from app.storage.redaction import FaultLog, keep_keys_out_of_errors
 from app.storage.secrets import KeyringSecrets
 from app.storage.session_files import VersionedFiles
 from app.storage.sessions import JsonLogStore, autosave
-from app.storage.stored_data import FileArchive
+from app.storage.stored_data import FileArchive, upgrade
 from app.storage.usage_ledger import UsageFile
 from app.tools.tool_host_client import ToolHostClient
 from app.tools.toolbox import Toolbox

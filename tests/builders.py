@@ -276,6 +276,10 @@ class Bench:
         return [(one.author.name, one.state) for one in self.messages(session_id)]
 
 
+left_open: list[Bench] = []
+"""The engines of a test that `tests/engine/conftest.py` closes at its end."""
+
+
 def a_bench(
     store: SessionStore,
     *,

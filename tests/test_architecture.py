@@ -226,6 +226,36 @@ def test_no_nested_event_loop() -> None:
     assert [one.partition(":")[0] for one in found] in ([], ["app/main.py"])
 
 
+def test_no_signal_only_passes_another_one_on() -> None:
+    found = []
+    for path in python_files("app/gui"):
+        for node in nodes(path):
+            if isinstance(node, ast.ClassDef):
+                found += [f"{place(path, node)} {name}" for name in passed_on(node)]
+    assert found == []
+
+
+def passed_on(widget: ast.ClassDef) -> list[str]:
+    """Return the signals of a class with which it does nothing but connect one of a part of it, values and all."""
+    declared = {
+        name.id
+        for line in widget.body
+        if isinstance(line, ast.Assign) and isinstance(line.value, ast.Call)
+        if ast.unparse(line.value.func).rpartition(".")[2] == "Signal"
+        for name in line.targets
+        if isinstance(name, ast.Name)
+    }
+    code = ast.unparse(widget)
+    uses = {name: len(re.findall(rf"\bself\.{name}\b", code)) for name in declared}
+    # Those of Qt's own buttons say whether they are checked, which a request leaves out.
+    part = r"self\.(?!\w*\.?clicked|\w*\.?triggered)[\w.]+"
+    return [
+        name
+        for name in declared
+        if uses[name] == 1 and re.search(rf"\b{part}\.connect\(self\.{name}\)", code)
+    ]
+
+
 def test_no_item_of_a_layout_is_asked_for() -> None:
     # Qt deletes layouts and their items without telling Python: an item at the address of a deleted layout is taken
     # for that layout.

@@ -13,11 +13,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.children import packages
+from app.children import processes
 from app.cli.arguments import Arguments, parse_arguments
 from app.cli.commands.sessions import run_command
-from app.cli.control import hand_over
 from app.cli.printing.lines import load_texts
+from app.cli.running import hand_over
 from app.core.catalog import LOCAL
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.provider import Finished, LocalModel, ModelRequest
@@ -102,7 +102,7 @@ async def test_what_cannot_be_had_is_a_fault_with_its_reason(
     moot: Moot, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing = [sys.executable, "-c", "import sys; print('ERROR: no such host', file=sys.stderr); sys.exit(1)"]
-    monkeypatch.setattr(packages, "installers", lambda *_: iter([failing]))
+    monkeypatch.setattr(processes, "installers", lambda *_: iter([failing]))
     status, out = await run(moot, GET_IT, "y")
     assert status == 1
     [line] = out.err

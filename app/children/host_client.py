@@ -10,9 +10,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, M
 from pathlib import Path
 from typing import Any
 
-from app.children.pipes import Lines
 from app.children.private_files import HostLog
-from app.children.processes import child_command, child_environment
+from app.children.processes import Lines, child_command, child_environment
 from app.core.ids import new_id
 from app.core.json_values import object_in
 from app.core.owned_tasks import start_owned

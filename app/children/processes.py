@@ -1,11 +1,34 @@
-"""The commands and environments of Moot's own child programs, in a checkout and in a frozen build."""
+"""Programs: the commands and environments of Moot's own and the user's; a host's end of the pipes; and downloads.
 
+A user's command is also searched on the PATH of the login shell. What a program has started is found,
+recorded and ended on Linux; a process is known by its number and its start time. A package is downloaded with
+pip or uv. Standard library only: `packaging/dev.py` loads this.
+"""
+
+import asyncio
+import contextlib
 import ctypes
+import faulthandler
+import gc
+import json
 import os
+import re
+import select
+import shutil
 import signal
+import subprocess
 import sys
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+from app.children.private_files import make_private_folder
+from app.core.errors import MootError
+from app.core.json_values import object_in
+from app.core.owned_tasks import start_owned
 
 MODEL_HOST = "app.providers.model_host"
 EMBEDDED_SERVER = "app.providers.embedded_server"
@@ -110,3 +133,478 @@ def end_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if parent and os.getppid() != parent:
         os._exit(0)  # The parent ended before the call above.
+
+
+_SHELL_SECONDS = 5.0
+_MARK = b"__MOOT_PATH__"
+
+
+def find_command(command: str, cwd: str | None, path: str) -> str | None:
+    """Return the file of a command, None where there is none; looks at the disk."""
+    program = Path(command).expanduser()
+    if len(program.parts) > 1:
+        # A name with a folder in it is relative to the program's working folder.
+        return shutil.which(str(Path(cwd or "", program)))
+    return shutil.which(command, path=path)
+
+
+async def search_path() -> str:
+    """Return Moot's PATH, followed by what the user's login shell adds to it."""
+    added = "" if sys.platform == "win32" else await asyncio.shield(_asked_once())
+    parts = [*os.environ.get("PATH", os.defpath).split(os.pathsep), *added.split(os.pathsep)]
+    return os.pathsep.join(dict.fromkeys(part for part in parts if part))
+
+
+@cache
+def _asked_once() -> "asyncio.Task[str]":
+    return asyncio.get_running_loop().create_task(asyncio.to_thread(_ask_shell))
+
+
+def _ask_shell() -> str:
+    shell = os.environ.get("SHELL") or "/bin/sh"
+    mark = _MARK.decode()
+    try:
+        process = subprocess.Popen(
+            # The marks separate the answer from the output of the user's start-up files.
+            [shell, "-ilc", f'printf "%s%s%s" {mark} "$PATH" {mark}'],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=system_environment(),
+        )
+    except OSError:
+        return ""
+    assert process.stdout is not None
+    deadline = time.monotonic() + _SHELL_SECONDS
+    output = b""
+    with process.stdout as pipe:
+        # Not to the end: background programs of the start-up files may hold the pipe open.
+        while output.count(_MARK) < 2 and _readable(pipe.fileno(), deadline):
+            data = os.read(pipe.fileno(), 1 << 16)
+            if not data:
+                break
+            output += data
+    try:
+        process.wait(max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        kill_group(process.pid)
+        process.wait()
+    parts = output.split(_MARK)
+    return parts[1].decode("utf-8", "replace") if len(parts) > 2 else ""
+
+
+def _readable(pipe: int, deadline: float) -> bool:
+    return bool(select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0])
+
+
+def end_group(group: int) -> None:
+    """Send SIGTERM to a process group (POSIX)."""
+    _signal_group(group, signal.SIGTERM)
+
+
+def kill_group(group: int) -> None:
+    """Kill a process group (POSIX; on Windows a job object does that by itself)."""
+    _signal_group(group, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
+
+
+_PR_SET_CHILD_SUBREAPER = 36
+_ROUNDS = 200
+_PAUSE_SECONDS = 0.01
+_PROC = Path("/proc")
+
+# The number of a process and its start time, in clock ticks since the system was started.
+Process = tuple[int, int]
+
+
+def become_subreaper() -> None:
+    """Let orphans below this process become its children, so that they can be found and ended."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def boot_id() -> str:
+    """Return what differs after each start of the system, "" where it is not known."""
+    try:
+        return (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def below(roots: Collection[int]) -> set[Process]:
+    """Return all living processes below these, without them."""
+    parents = _rows()
+    found: set[Process] = set()
+    level = set(roots)
+    while level:
+        children = {pid for pid, (parent, _, _) in parents.items() if parent in level}
+        level = {pid for pid in children if (pid, parents[pid][1]) not in found}
+        found |= {(pid, parents[pid][1]) for pid in level}
+    return {(pid, start) for pid, start in found if parents[pid][2] != "Z"}
+
+
+def children(pid: int) -> set[Process]:
+    """Return the living processes that a process has started or adopted."""
+    rows = _rows().items()
+    return {(one, start) for one, (parent, start, state) in rows if parent == pid and state != "Z"}
+
+
+def process_of(pid: int) -> Process | None:
+    """Return a living process by its number."""
+    row = _row(pid)
+    return (pid, row[1]) if row is not None and row[2] != "Z" else None
+
+
+def marked(mark: str) -> set[Process]:
+    """Return the living processes of the user that were started with this NAME=value in their environment."""
+    found = set()
+    for pid in _numbers():
+        try:
+            variables = (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if os.fsencode(mark) in variables and (one := process_of(pid)) is not None:
+            found.add(one)
+    return found
+
+
+def living(processes: Iterable[Process]) -> set[Process]:
+    """Return those of the processes that still run."""
+    return {one for one in processes if process_of(one[0]) == one}
+
+
+def end_processes(processes: Iterable[Process], adopted_by: int | None = None) -> None:
+    """Kill processes and all below them until none is left; blocks for two seconds at most.
+
+    With `adopted_by`, also all below that process, which is the subreaper of the others.
+    """
+    known = set(processes)
+    for _ in range(_ROUNDS):
+        known = living(known)
+        known |= below({pid for pid, _ in known} | ({adopted_by} if adopted_by else set()))
+        if not known:
+            return
+        for pid, _ in known:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if adopted_by == os.getpid():
+            reap_orphans(set())
+        time.sleep(_PAUSE_SECONDS)
+
+
+def reap_orphans(own: Collection[int]) -> None:
+    """Let the system forget the ended children of this process that it did not start itself; `own` are those it did."""
+    for pid, (parent, _, state) in _rows().items():
+        if parent == os.getpid() and state == "Z" and pid not in own:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
+
+def _numbers() -> list[int]:
+    try:
+        return [int(one.name) for one in _PROC.iterdir() if one.name.isdigit()]
+    except OSError:
+        return []
+
+
+def _rows() -> dict[int, tuple[int, int, str]]:
+    return {pid: row for pid in _numbers() if (row := _row(pid)) is not None}
+
+
+def _row(pid: int) -> tuple[int, int, str] | None:
+    """Return the parent, the start time and the state of a process."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    # The name stands in brackets and may hold anything.
+    fields = text.rpartition(")")[2].split()
+    return int(fields[1]), int(fields[19]), fields[0]
+
+
+Progress = Callable[[int, int], None]
+# How pip and uv begin the lines that say why they failed.
+ERROR = re.compile("(error|cause): *", re.IGNORECASE)
+
+
+class PackageError(Exception):
+    """A package could not be fetched; one line."""
+
+
+@contextlib.contextmanager
+def unpacked_package(
+    requirement: str, size: int, folder: Path, progress: Progress, scratch: str
+) -> Iterator[Path]:
+    """Download a package and yield the folder with its files, which is gone after the block. Blocks.
+
+    `requirement` is a line of a requirements file with hashes, `size` that of the wheel in bytes. pip and uv
+    know the index of this computer. `progress` gets (bytes, all bytes) a few times a second, and may raise to
+    stop it. All files stay in a folder below `folder` whose name begins with `scratch`. Raises PackageError,
+    also for an OSError of the block.
+    """
+    # Late: every host imports this module.
+    import tempfile
+    import zipfile
+
+    try:
+        make_private_folder(folder)
+        with tempfile.TemporaryDirectory(prefix=scratch, dir=folder, ignore_cleanup_errors=True) as own:
+            place = _fetched(requirement, size, Path(own), progress)
+            yield place if place.is_dir() else _unpacked(place, Path(own) / "site", size, progress)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise PackageError(str(error)) from error
+
+
+def _unpacked(wheel: Path, folder: Path, size: int, progress: Progress) -> Path:
+    """Unpack a wheel with the permissions its files have there."""
+    import zipfile
+
+    with zipfile.ZipFile(wheel) as archive:
+        for one in archive.infolist():
+            path = Path(archive.extract(one, folder))
+            if not one.is_dir():
+                path.chmod(0o644 | (one.external_attr >> 16 & 0o111))
+            progress(size, size)
+    wheel.unlink()
+    return folder
+
+
+def _fetched(requirement: str, size: int, folder: Path, progress: Progress) -> Path:
+    """Download it with the first installer that works; return its wheel, or the folder it was unpacked to."""
+    requirements = folder / "package.txt"
+    requirements.write_text(f"{requirement}\n", encoding="utf-8")
+    problem = "neither pip nor uv is there to download it"
+    for command in installers(folder, requirements):
+        worked, said = _watch(command, folder, size, progress)
+        wheel = next(folder.glob("*.whl"), None)
+        if worked and (wheel is not None or (folder / "site").is_dir()):
+            return wheel or folder / "site"
+        problem = said or problem
+    raise PackageError(problem)
+
+
+def installers(folder: Path, requirements: Path) -> Iterator[list[str]]:
+    """Yield the commands that can download a package: pip of this Python and of its base, then uv."""
+    pip = ["-m", "pip", "--quiet", "--disable-pip-version-check", "download", "--no-deps"]
+    pip += ["--only-binary", ":all:", "--require-hashes", "--dest", str(folder), "-r", str(requirements)]
+    if not getattr(sys, "frozen", False):
+        # A virtual environment made by uv has no pip, but the Python it was made from may have one.
+        for python in dict.fromkeys((sys.executable, getattr(sys, "_base_executable", sys.executable))):
+            yield [python, *pip]
+    tools = Path(__file__).resolve().parents[2] / ".tools" / "bin"
+    uv = shutil.which("uv", path=os.pathsep.join([os.environ.get("PATH", ""), str(tools)]))
+    if uv:
+        target = ["--target", str(folder / "site"), "-r", str(requirements)]
+        yield [uv, "pip", "install", "--quiet", "--no-deps", "--require-hashes", *target]
+
+
+async def in_thread(work: Callable[[Progress], object], progress: Progress, failure: str) -> None:
+    """Run what fetches a package in a thread of its own; `progress` is called in the loop.
+
+    Cancelling makes the progress of `work` raise PackageError, and returns once it has ended. Raises
+    MootError with the code `failure`.
+    """
+    loop = asyncio.get_running_loop()
+    stopped = threading.Event()
+
+    def told(done: int, total: int) -> None:
+        if stopped.is_set():
+            raise PackageError("stopped")
+        loop.call_soon_threadsafe(progress, done, total)
+
+    working = asyncio.ensure_future(asyncio.to_thread(work, told))
+    try:
+        await asyncio.shield(working)
+    except asyncio.CancelledError:
+        stopped.set()
+        # The downloader is a child process: wait until it has left the folder.
+        await asyncio.gather(working, return_exceptions=True)
+        raise
+    except (PackageError, OSError) as error:
+        raise MootError(failure, detail=str(error)) from error
+
+
+def _watch(command: list[str], folder: Path, size: int, progress: Progress) -> tuple[bool, str]:
+    """Run a downloader whose scratch files stay in `folder`; return whether it worked, and its last error."""
+    environment = {
+        **user_environment(),
+        "TMPDIR": str(folder),
+        "TEMP": str(folder),
+        "UV_CACHE_DIR": str(folder / "cache"),
+    }
+    with (folder / "said.txt").open("w+b") as said:
+        process = subprocess.Popen(
+            command, stdout=said, stderr=said, stdin=subprocess.DEVNULL, env=environment
+        )
+        try:
+            while True:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(0.25)
+                    break
+                progress(min(_size(folder), size), size)
+        except BaseException:
+            # `progress` has raised, or the program is ending.
+            process.kill()
+            process.wait()
+            raise
+        said.seek(0)
+        lines = [line.strip() for line in said.read().decode("utf-8", "replace").split("\n") if line.strip()]
+    errors = [ERROR.sub("", line) for line in lines if ERROR.match(line)]
+    return process.returncode == 0, next(reversed(errors or lines), "")
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(OSError):  # The downloader moves its files meanwhile.
+            total += path.stat().st_size if path.is_file() else 0
+    return total
+
+
+class Lines:
+    """Splits a stream of bytes into lines; keeps only the first `most` bytes of each line."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._parts: list[bytes] = []
+        self._kept = 0
+        self.cut = 0
+
+    def take(self, data: bytes) -> list[bytes]:
+        """Return the lines that these bytes end. `cut` counts the bytes that were left out."""
+        *ends, rest = data.split(b"\n")
+        lines = []
+        for end in ends:
+            self._add(end)
+            lines.append(self.rest())
+        self._add(rest)
+        return lines
+
+    def rest(self) -> bytes:
+        """Return the unfinished line and begin a new one."""
+        line = b"".join(self._parts)
+        self._parts = []
+        self._kept = 0
+        return line
+
+    def _add(self, piece: bytes) -> None:
+        kept = piece[: self._most - self._kept]
+        self.cut += len(piece) - len(kept)
+        if kept:
+            self._parts.append(kept)
+            self._kept += len(kept)
+
+
+class Pipes:
+    """Reads requests in a thread, as a pipe cannot be awaited on Windows, and writes answers at once."""
+
+    def __init__(self, read_fd: int, write_fd: int) -> None:
+        self._read_fd = read_fd
+        self._write_fd = write_fd
+
+    @classmethod
+    def take_over_standard_streams(cls) -> "Pipes":
+        """Keep the real pipes; what anyone prints from now on goes to standard error."""
+        read_fd, write_fd = os.dup(0), os.dup(1)
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.close(null)
+        os.dup2(2, 1)
+        sys.stdout = sys.stderr
+        return cls(read_fd, write_fd)
+
+    def read_into(self, queue: "asyncio.Queue[dict[str, Any] | None]") -> None:
+        """Start a thread that puts every line into the queue, and None at the end.
+
+        A line that is no request is the end as well: whoever waits for its answer must not wait for ever.
+        """
+        loop = asyncio.get_running_loop()
+
+        def read() -> None:
+            with os.fdopen(self._read_fd, "rb") as lines:
+                for line in lines:
+                    request = _request_in(line)
+                    if request is None:
+                        sys.stderr.write("this process ends: it was sent a line that is no request\n")
+                        break
+                    loop.call_soon_threadsafe(queue.put_nowait, request)
+            loop.call_soon_threadsafe(queue.put_nowait, None)
+
+        threading.Thread(target=read, name="requests", daemon=True).start()
+
+    def write(self, line: Mapping[str, object]) -> None:
+        """Write one line; blocks while the parent does not read."""
+        self.write_bytes(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
+
+    def write_bytes(self, data: bytes) -> None:
+        """Write bytes as they are; blocks while the parent does not read."""
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[os.write(self._write_fd, rest) :]
+        except BrokenPipeError:
+            # The parent is gone; the end of standard input is about to say so.
+            pass
+
+
+def _request_in(line: bytes) -> dict[str, Any] | None:
+    request = object_in(line) or {}
+    return request if all(isinstance(request.get(name), str) for name in ("id", "op")) else None
+
+
+class HostServer:
+    """Reads requests until the parent goes, and runs a task for each; a cancel ends the task."""
+
+    def __init__(self, pipes: Pipes) -> None:
+        self._pipes = pipes
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    async def run(self) -> None:
+        """Serve until standard input closes."""
+        requests: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        self._pipes.read_into(requests)
+        self._pipes.write({"ready": True})
+        while (line := await requests.get()) is not None:
+            if line["op"] != "cancel":
+                self._start(line["id"], self._serve(line))
+            elif task := self._tasks.get(line["id"]):
+                task.cancel()
+        for task in self._tasks.values():
+            task.cancel()
+        await self._close()
+
+    def _start(self, call_id: str, work: Coroutine[Any, Any, None]) -> None:
+        task = start_owned(work)
+        self._tasks[call_id] = task
+        task.add_done_callback(lambda _: self._tasks.pop(call_id))
+
+    async def _serve(self, line: dict[str, Any]) -> None:
+        self._pipes.write({"id": line["id"], **await self._do(line)})
+
+    async def _do(self, line: dict[str, Any]) -> dict[str, Any]:
+        """Do what a request asks for, and return the last line of its answer."""
+        raise NotImplementedError
+
+    async def _close(self) -> None:
+        """Stop what the host itself has started."""
+
+
+def run_host(make_host: Callable[[Pipes], HostServer]) -> int:
+    """Serve until standard input closes, then end the process."""
+    pipes = Pipes.take_over_standard_streams()
+    faulthandler.enable()
+    # Ctrl-C in a terminal reaches the whole process group; only Moot itself acts on it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    host = make_host(pipes)
+    gc.collect()
+    gc.freeze()
+    asyncio.run(host.run())
+    # Threads of libraries must not keep a host alive whose parent is gone.
+    sys.stderr.flush()
+    os._exit(0)

@@ -60,7 +60,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "usage": ("providers.usage",),
     "mcp": ("",),
     "background": ("",),
-    "servers": ("servers.servers", "list", "allow", "deny", "login", "logout", "log"),
+    "servers": ("providers.servers", "list", "allow", "deny", "login", "logout", "log"),
     "agents": ("providers.agents", "list", "add", "allow", "deny", "check"),
     "keys": ("providers.keys", "list", "set", "remove"),
     "models": ("providers.models", "list", "get", "remove", "check", "allow", "add"),

@@ -65,7 +65,7 @@ async def _run(arguments: Arguments, out: Out, interrupted: "Interrupt") -> int:
 
             return await examine(paths, arguments, out, load_texts(arguments.language))
         if arguments.command == "background":
-            from app.cli.background import run_background
+            from app.cli.running import run_background
 
             return await run_background(paths, arguments, interrupted)
         from app.cli.running import read, write

@@ -1,7 +1,7 @@
 """`moot mcp`: Moot as an MCP server on standard input and output, for other agents; no window, no engine, no lock.
 
 Each tool is a command that it hands to the Moot that holds the data directory (the owner), a window or one without
-(`background`), which is started where there is none. A call returns after at most 45 seconds, because some programs
+(`running`), which is started where there is none. A call returns after at most 45 seconds, because some programs
 end a silent call after 60; `wait` goes on from there.
 """
 

@@ -47,6 +47,11 @@ def clock_text(seconds: int) -> str:
     return f"{seconds // 60}:{seconds % 60:02}"
 
 
+def unmarked(text: str) -> str:
+    """Return a text for a button or menu with & escaped, which would mark a shortcut."""
+    return text.replace("&", "&&")
+
+
 def visible(text: str, keep: str = "\n\t", *, joiners: bool = True) -> str:
     """Return a text with every character that is drawn as nothing, or moves what is drawn, as its code.
 

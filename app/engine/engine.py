@@ -1,14 +1,19 @@
-"""The facade of the engine: every command a face may give; made by the wiring, used by window and terminal."""
+"""The facade of the engine: every command a face may give; made by the wiring, used by window and terminal.
+
+The commands for stored data (backups, import and export, the trash) are `engine.archive`; the tools that the user has
+allowed to run without a question, for good or in a session, are `engine.permissions`.
+"""
 
 import asyncio
 import contextlib
+import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.core import events
-from app.core.catalog import ProviderConfig, provider_kind
+from app.core.catalog import PROGRAM, ProviderConfig, provider_kind
 from app.core.definitions import Agent, Busy, SavedPrompt, WorkflowDefinition
 from app.core.errors import BadInput, MootError, Problem
 from app.core.files import FileReader
@@ -18,15 +23,19 @@ from app.core.session import DOCX, PDF, ExportFormat, Session, SessionSummary, S
 from app.core.settings import Settings
 from app.core.store import (
     ArchiveFiles,
+    Backup,
+    BackupReason,
     Documents,
     DraftFiles,
     Hit,
+    Restored,
     Secrets,
     SessionFiles,
     SessionStore,
+    StoredSession,
     UsageLedger,
 )
-from app.core.texts import choose_language
+from app.core.texts import choose_language, escape_markdown
 from app.core.tool import Tools
 from app.engine import providers
 from app.engine.availability import Availability, Queues, Slots, Strategy, policy_of
@@ -39,7 +48,7 @@ from app.engine.debate.commands import Debates
 from app.engine.debate.estimates import Estimates
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import Candidate, DebateSetup
-from app.engine.decisions.journal import Journal
+from app.engine.decisions.journal import Journal, is_date
 from app.engine.decisions.memo import Memo, memo_of
 from app.engine.decisions.memo_formats import MEMO_FORMATS, memo_as_html, memo_as_markdown
 from app.engine.drafts import Drafts
@@ -47,22 +56,279 @@ from app.engine.export.document import DocumentPart
 from app.engine.export.formats import FILE_FORMATS, is_markdown, page_of
 from app.engine.group.commands import Groups
 from app.engine.history import TokenCount
+from app.engine.importing import Arrival, Arrivals, Surroundings, arrivals
 from app.engine.library.agents import MADE_FOR, AgentDirectory, AgentModel, Assistants, Readers
 from app.engine.library.definitions import PROMPT_KIND, Definitions, Folders
 from app.engine.live_session import LiveSession
-from app.engine.permissions import Permissions
 from app.engine.prompts import Prompts
-from app.engine.runner import Run
+from app.engine.runner import Run, Sessions, check_open
 from app.engine.servers import Servers
 from app.engine.session_kinds import export, in_turns, kind_of
-from app.engine.sessions import Sessions, check_open
-from app.engine.stored_data import Archive
-from app.engine.turns.context import Services
-from app.engine.turns.metered_models import MeteredModels
+from app.engine.turns.context import MeteredModels, Services
 from app.engine.usage_book import UsageBook
 from app.engine.voting import VotingChecks
 from app.engine.work import AllWork
 from app.engine.workflow.commands import Workflows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permission:
+    """Says that tools of one server ("" for Moot's own) run without a question in a session, in all where `session_id` is "".
+
+    `tools` are the keys of those that are known now, `count` counts all. `gone` means that there is no longer a server
+    which is run in that way, so that the permission has no effect now. With `folders` it is an external agent `server` that may work in
+    `count` folders.
+    """
+
+    server: str
+    tools: tuple[str, ...]
+    count: int
+    session_id: str = ""
+    title: str = ""
+    keys: tuple[str, ...] = ()
+    gone: bool = False
+    folders: bool = False
+
+
+@dataclass(eq=False, repr=False)
+class Permissions:
+    """Lists and revokes permissions."""
+
+    _store: SessionStore
+    _documents: Documents
+    _sessions: Sessions
+    _tools: Tools
+    _servers: Servers
+
+    def all(self) -> tuple[Permission, ...]:
+        """Return every permission, those for good first, then those of sessions, the newest session first."""
+        statuses = self._servers.all()
+        lasting = tuple(
+            Permission(server=one.server.name, tools=one.unasked, count=one.lasting)
+            for one in statuses
+            if one.lasting
+        )
+        agents = {
+            one.fingerprint: one.label or one.id for one in self._documents.providers() if one.kind == PROGRAM
+        }
+        for fingerprint, name in agents.items():
+            keys = tuple(
+                sorted(one for one in self._documents.consents() if one.startswith(f"{fingerprint}/"))
+            )
+            if keys:
+                lasting += (Permission(server=name, tools=(), count=len(keys), keys=keys, folders=True),)
+        summaries = [one for one in self._store.summaries() if one.always and not one.read_only]
+        if not summaries:
+            return lasting
+        known = {
+            tool.consent: tool.key for tool in self._tools.server_tools([one.server.name for one in statuses])
+        }
+        of_server = {one.server.fingerprint: one.server.name for one in statuses}
+        return (
+            *lasting,
+            *(one for summary in summaries for one in _of_session(summary, known, of_server, agents)),
+        )
+
+    async def revoke(self, permission: Permission) -> None:
+        """Have the user asked again before each of these calls; returns once that is saved.
+
+        Raises NotFound, BadInput, StorageError.
+        """
+        if not permission.session_id and permission.folders:
+            await self._documents.change_consents(lambda known: known - set(permission.keys))
+            return
+        if not permission.session_id:
+            await self._servers.ask_again(permission.server)
+            return
+        live = await self._sessions.open_to_change(permission.session_id)
+        left = (one for one in live.session.always if one not in permission.keys)
+        # Its place in the list of sessions stays the same.
+        live.change(**live.session.allowing(left), updated_at=live.session.updated_at)
+        await self._store.flush(live.id)
+
+
+def _of_session(
+    summary: SessionSummary,
+    known: Mapping[str, str],
+    of_server: Mapping[str, str],
+    agents: Mapping[str, str],
+) -> Iterable[Permission]:
+    """Group a session's permissions by server. A consent of a server's tool begins with the server's fingerprint, and that of an
+    external agent's folder with the agent's.
+    """
+    groups: dict[str, list[str]] = {}
+    for key in summary.always:
+        groups.setdefault(key.partition("/")[0] if "/" in key else "", []).append(key)
+    for fingerprint, keys in groups.items():
+        folders = fingerprint in agents
+        server = agents[fingerprint] if folders else of_server.get(fingerprint) if fingerprint else ""
+        yield Permission(
+            server=server or "",
+            tools=tuple(known[key] for key in keys if key in known) if fingerprint else tuple(keys),
+            count=len(keys),
+            session_id=summary.id,
+            title=summary.title,
+            keys=tuple(keys),
+            gone=server is None,
+            folders=folders,
+        )
+
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False, repr=False)
+class Archive:
+    """The commands for stored data; all raise BadInput, NotFound or StorageError in words.
+
+    `files` has those that concern the disk alone: the backups and what is in them, the trash, the sizes.
+    """
+
+    files: ArchiveFiles
+    _store: SessionStore
+    _bus: events.EventBus
+    _prompts: Prompts
+    _agents: Callable[[], Sequence[Agent]]
+    _language: Callable[[], str]
+    _drafts: Drafts
+    _look_for_keys: Callable[[], Awaitable[None]]
+    _usage: UsageBook
+
+    # Backups
+
+    async def back_up(
+        self, target: str = "", progress: Callable[[int, int], None] = lambda _done, _total: None
+    ) -> Backup:
+        """Pack all of the user's data into one file, at `target` or among the backups.
+
+        `progress` is told how many files of how many are packed. If it is cancelled, the existing files stay.
+        """
+        return await self.files.back_up(BackupReason.BY_HAND, target, progress)
+
+    async def restore(
+        self,
+        path: str,
+        sessions: Collection[str],
+        *,
+        documents: bool = True,
+        replace: bool = False,
+        progress: Callable[[int], None] = lambda _: None,
+    ) -> Restored:
+        """Restore these sessions of a backup, and with `documents` what else is missing.
+
+        The present state is backed up first. A session that exists and differs is restored as a copy beside it; with `replace`
+        documents that differ are replaced. `progress` is told how many sessions are done.
+        """
+        restored = await self.files.restore(
+            path, sessions, documents=documents, replace=replace, progress=progress
+        )
+        await self._usage.bring_in(restored.usage)
+        self._announce(*restored.sessions, *restored.copies)
+        if restored.documents:
+            await self._drafts.load()
+            self._announce_documents()
+        return restored
+
+    # Import and export
+
+    async def look_at(self, path: str) -> Arrivals:
+        """Return the sessions in an export of ChatGPT, Claude, Open WebUI, LobeChat or Moot, without saving them.
+
+        The format is recognised by the content. Raises BadInput.
+        """
+        around = Surroundings(
+            words=self._prompts.lines(self._language(), "import"),
+            language=self._language(),
+            agent=next(iter(self._agents()), None),
+            taken={summary.id for summary in self._store.summaries()},
+            read_exported=self.files.read_exported,
+        )
+        return await asyncio.to_thread(arrivals, Path(path).name, self.files.read_foreign(path), around)
+
+    async def bring_in(
+        self, sessions: Sequence[Arrival], progress: Callable[[int], None] = lambda _: None
+    ) -> tuple[str, ...]:
+        """Save these sessions, one after the other; return their ids. `progress` is told how many are saved."""
+        kept: list[str] = []
+        try:
+            for arrival in sessions:
+                session, messages = await asyncio.to_thread(arrival.make)
+                await self._store.bring_in(session, messages)
+                kept.append(session.id)
+                progress(len(kept))
+        finally:
+            self._announce(*kept)
+        return tuple(kept)
+
+    async def export_all(
+        self, path: str, progress: Callable[[int], None] = lambda _: None
+    ) -> tuple[str, ...]:
+        """Write every session as Markdown and as JSON into one zip.
+
+        Return the titles of those that could not be exported. `progress` is told how many are done.
+        """
+        loop = asyncio.get_running_loop()
+        summaries = self._store.summaries()
+        left_out: list[str] = []
+
+        def entries() -> Iterator[tuple[str, bytes]]:
+            lines = []
+            for count, summary in enumerate(summaries, 1):
+                # File names are made by Moot: a title may hold anything.
+                day = summary.created_at[:10]
+                name = f"{day if is_date(day) else 'session'}-{summary.id}"
+                documents: dict[str, str] = {}
+                # One failed export does not prevent the others.
+                with contextlib.suppress(MootError):
+                    stored = asyncio.run_coroutine_threadsafe(self._store.load(summary.id), loop).result()
+                    documents = self._documents_of(stored)
+                if not documents:
+                    left_out.append(summary.title or summary.id)
+                yield from ((f"{name}.{suffix}", text.encode()) for suffix, text in documents.items())
+                if ExportFormat.MARKDOWN in documents:
+                    lines.append(f"- [{escape_markdown(summary.title)}]({name}.md)\n")
+                loop.call_soon_threadsafe(progress, count)
+            yield "index.md", "".join(lines).encode()
+
+        await self.files.write_zip(path, entries())
+        return tuple(left_out)
+
+    def _documents_of(self, stored: StoredSession) -> dict[str, str]:
+        """Return a session as Markdown, where its kind is known, and as JSON; nothing where that fails."""
+        live = LiveSession(stored, events.EventBus())
+        is_known = stored.session.chat is not None or stored.session.debate is not None
+        formats = (ExportFormat.MARKDOWN, ExportFormat.JSON) if is_known else (ExportFormat.JSON,)
+        try:
+            return {one: "".join(export(live, one, self._prompts)) for one in formats}
+        except Exception:
+            log.exception("the session %s could not be exported", live.id)
+            return {}
+
+    # The trash
+
+    async def take_out(self, file: str) -> None:
+        """Restore a file from the trash."""
+        session_id = await self.files.take_out(file)
+        if session_id:
+            self._announce(session_id)
+        else:
+            await self._look_for_keys()
+            self._announce_documents()
+
+    def _announce_documents(self) -> None:
+        definitions = (
+            events.AssistantsChanged,
+            events.GroupsChanged,
+            events.WorkflowsChanged,
+            events.PanelsChanged,
+            events.JournalChanged,
+        )
+        for event in (*definitions, events.ServersChanged, events.FoldersChanged, events.SavedPromptsChanged):
+            self._bus.publish(event(session_id=""))
+
+    def _announce(self, *session_ids: str) -> None:
+        self._bus.publish(*(events.SessionRestored(session_id=session_id) for session_id in session_ids))
+
 
 __all__ = ["Candidate", "CouncilSetup", "DebateSetup", "Engine"]
 

@@ -18,7 +18,7 @@ from app.core.message import Author, Message, MessageState, PromptReason, Prompt
 from app.core.provider import CachePlan, ModelRequest
 from app.core.session import AgentMode, AnswerChoice, Plan
 from app.core.tool import FILE_PARTS, FILES, is_object, told_of
-from app.engine import request_items
+from app.engine import history
 from app.engine.history import pruned_calls, short_result, summary_for, turn_notes, usable_summaries
 from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel
 from app.engine.live_session import LiveSession
@@ -70,9 +70,7 @@ def file_tools(live: LiveSession, model: AgentModel) -> tuple[str, ...]:
     """Return the sets for files, if the model chooses tools: the session's own, and parts of a long file where it has one."""
     if model.guided or model.tools is False:
         return ()
-    long = any(
-        request_items.is_long(one.text, model) for message in live.messages for one in message.attachments
-    )
+    long = any(history.is_long(one.text, model) for message in live.messages for one in message.attachments)
     return (FILES, FILE_PARTS) if long else (FILES,)
 
 
@@ -188,7 +186,7 @@ def build_request(
 def request_of(
     turn: AgentTurn,
     live: LiveSession,
-    items: list[request_items.Item],
+    items: list[history.Item],
     functions: Sequence[Mapping[str, object]],
     words: Mapping[str, str],
     about_user: str,
@@ -201,7 +199,7 @@ def request_of(
     chat = live.session.chat
     if chat is not None and chat.context:
         items.insert(
-            0, {"role": Role.USER, "content": request_items.files_text(chat.context, words, turn.agent_model)}
+            0, {"role": Role.USER, "content": history.files_text(chat.context, words, turn.agent_model)}
         )
     said = _system(turn, words, bool(functions), about_user, chat.instructions if chat else "")
     if criteria := live.session.criteria:
@@ -210,7 +208,7 @@ def request_of(
     return ModelRequest(
         provider=turn.agent_model.provider,
         model=turn.agent_model.model,
-        messages=(system, *request_items.merged(_with_last_pictures(items))),
+        messages=(system, *history.merged(_with_last_pictures(items))),
         tools=tuple(sorted(functions, key=name_of)),
         effort=turn.agent.effort,
         folder=turn.folder,
@@ -218,7 +216,7 @@ def request_of(
     )
 
 
-def items_before(turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> list[request_items.Item]:
+def items_before(turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> list[history.Item]:
     """Return what a turn begins with: what came before it, or the task of a sub-agent."""
     if turn.parent_turn_id:
         return [{"role": Role.USER, "content": turn.task}]
@@ -269,17 +267,17 @@ class History:
     """
 
     summary: Message | None
-    turns: Sequence[tuple[str, list[request_items.Item]]]
+    turns: Sequence[tuple[str, list[history.Item]]]
     pinned: Sequence[object] = ()
 
-    def items(self, words: Mapping[str, str]) -> list[request_items.Item]:
+    def items(self, words: Mapping[str, str]) -> list[history.Item]:
         """Return it as the items of a request."""
         items = [item for _, turn in self.turns for item in turn]
         if self.summary is None:
             return items
         notes: object = f"{words['notes']}\n\n{self.summary.content}"
         if self.pinned:
-            notes = [*request_items.parts_of(notes), *self.pinned]
+            notes = [*history.parts_of(notes), *self.pinned]
         return [{"role": Role.USER, "content": notes}, *items]
 
 
@@ -309,13 +307,13 @@ def _pinned_parts(
     parts: list[object] = []
     for one in sorted((one for one in covered if one.id in order), key=lambda one: order.index(one.id)):
         said = f"{words['pinned'].format(name=one.author.name)}\n{one.content}"
-        parts += request_items.parts_of(_user_item(replace(one, content=said), words, turn)["content"])
+        parts += history.parts_of(_user_item(replace(one, content=said), words, turn)["content"])
     return parts
 
 
 def _past_items(
     turn_id: str, turn: AgentTurn, live: LiveSession, words: Mapping[str, str]
-) -> list[request_items.Item]:
+) -> list[history.Item]:
     messages = live.turns.said(turn_id)
     if messages[0].role == Role.USER:
         return [_user_item(messages[0], words, turn)]
@@ -340,7 +338,7 @@ def turn_items(
     *,
     past: bool = False,
     until: str = "",
-) -> list[request_items.Item]:
+) -> list[history.Item]:
     """Return an assistant's own turn: its answers, each followed by its calls' results and the user's answers.
 
     Failed messages are left out. Cut messages count in past turns only. Where notes stand for its beginning, they are
@@ -357,15 +355,13 @@ def turn_items(
             asked_by[message.id] = message.tool_call_id
         elif message.role == Role.USER and message.answers in asked_by:
             answers.setdefault(asked_by[message.answers or ""], []).append(message)
-    items: list[request_items.Item] = []
+    items: list[history.Item] = []
     if notes is not None:
         sent = {one.id for one in messages}
         left = [one for one in live.turns.said(turn_id) if one.id not in sent]
         said: object = f"{words['turn_notes']}\n\n{notes.content}"
         pinned = _pinned_parts(left, live, words, turn)
-        items.append(
-            {"role": Role.USER, "content": [*request_items.parts_of(said), *pinned] if pinned else said}
-        )
+        items.append({"role": Role.USER, "content": [*history.parts_of(said), *pinned] if pinned else said})
     for message in messages:
         if message.role == Role.USER and message.answers is None:
             items.append(_user_item(message, words, turn))
@@ -373,7 +369,7 @@ def turn_items(
             message.state == MessageState.DONE or (past and message.state == MessageState.STOPPED)
         ):
             continue
-        item: request_items.Item = {"role": Role.ASSISTANT, "content": message.content}
+        item: history.Item = {"role": Role.ASSISTANT, "content": message.content}
         # What an external agent did is told to itself alone.
         calls = message.tool_calls if message.model == turn.agent_model.name else message.own_calls
         if calls:
@@ -399,7 +395,7 @@ def turn_items(
             content = _result_text(results.get(call.id), words, short=call.id in pruned)
             items.append({"role": Role.TOOL, "tool_call_id": call.id, "content": content})
         returned = [results[call.id] for call in calls if call.id in results and call.id not in pruned]
-        items += request_items.returned_pictures(returned, words, turn.agent_model)
+        items += history.returned_pictures(returned, words, turn.agent_model)
         for call in calls:
             items += [_user_item(answer, words, turn) for answer in answers.get(call.id, ())]
         if message.id == until:
@@ -407,7 +403,7 @@ def turn_items(
     return items
 
 
-def _with_last_pictures(items: Sequence[request_items.Item]) -> list[request_items.Item]:
+def _with_last_pictures(items: Sequence[history.Item]) -> list[history.Item]:
     """Return the items without the pictures of all answers but the last that has some: they would be sent every time."""
     kept = list(items)
     having = [place for place, item in enumerate(kept) if "images" in item]
@@ -418,7 +414,7 @@ def _with_last_pictures(items: Sequence[request_items.Item]) -> list[request_ite
     return kept
 
 
-def _pictures_item(message: Message, turn: AgentTurn, words: Mapping[str, str]) -> request_items.Item:
+def _pictures_item(message: Message, turn: AgentTurn, words: Mapping[str, str]) -> history.Item:
     """Return what is sent of an answer's pictures: to the model that made them the pictures, to others their names."""
     if message.model == turn.agent_model.name:
         urls = [f"data:{one.media_type};base64,{one.data}" for one in message.attachments]
@@ -442,9 +438,7 @@ def _result_text(result: Message | None, words: Mapping[str, str], *, short: boo
     return text
 
 
-def _foreign(
-    messages: Sequence[Message], turn: AgentTurn, words: Mapping[str, str]
-) -> list[request_items.Item]:
+def _foreign(messages: Sequence[Message], turn: AgentTurn, words: Mapping[str, str]) -> list[history.Item]:
     """Return another assistant's turn as this one reads it: its labelled words, without its tools. Only the orchestrator is
     told that a member gave no answer.
     """
@@ -463,10 +457,10 @@ def _foreign(
     return [{"role": Role.USER, "content": "\n\n".join(texts)}] if texts else []
 
 
-def _user_item(message: Message, words: Mapping[str, str], turn: AgentTurn) -> request_items.Item:
+def _user_item(message: Message, words: Mapping[str, str], turn: AgentTurn) -> history.Item:
     if message.author.program:
         message = replace(message, content=f"[{label_of(message.author)}]: {message.content}")
-    content = request_items.user_content(message, words, turn.agent_model, partly=FILE_PARTS in turn.given)
+    content = history.user_content(message, words, turn.agent_model, partly=FILE_PARTS in turn.given)
     return {"role": Role.USER, "content": content}
 
 

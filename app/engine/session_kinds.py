@@ -28,7 +28,7 @@ from app.engine.decisions.journal import decided_object
 from app.engine.export.document import MOOT_SESSION, DocumentParts
 from app.engine.export.event_lines import fields_of, message_object, plain, workflow_object
 from app.engine.export.formats import as_html, as_markdown
-from app.engine.group.run import GroupRun
+from app.engine.group.commands import GroupRun
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts

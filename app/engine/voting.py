@@ -23,7 +23,7 @@ from app.core.session import Debate, Reason, Status, counted, main_code, no_vote
 from app.core.store import Documents
 from app.engine.live_session import LiveSession
 from app.engine.providers import provider_of
-from app.engine.turns.metered_models import MeteredModels
+from app.engine.turns.context import MeteredModels
 
 # A question with two options; models answer them in English, whatever language a debate has.
 QUESTIONS = (

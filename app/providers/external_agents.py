@@ -17,10 +17,9 @@ from typing import Any
 
 import msgspec
 
-from app.children.commands import end_processes, marked
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.private_files import make_private_folder, replace_text
-from app.children.processes import AGENT_HOST, system_environment, user_environment
+from app.children.processes import AGENT_HOST, end_processes, marked, system_environment, user_environment
 from app.core.catalog import ProviderConfig
 from app.core.errors import FailureKind, ProviderError
 from app.core.external_agents import DEFAULT_MODEL, FOLDER, RECIPES, AgentRecipe, recipe_of

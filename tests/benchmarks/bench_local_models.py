@@ -10,7 +10,7 @@ from app.providers.embedded_server import ServerSpec
 from app.providers.endpoints import LOCAL
 from app.providers.local_models import read_header
 from app.providers.model_file import find_model
-from app.providers.model_host.llama_servers import LlamaServers
+from app.providers.model_host.host import LlamaServers
 from app.providers.model_host.request import ModelCall
 from tests.benchmarks.table import Benchmark, Result
 

@@ -13,7 +13,7 @@ import pytest
 
 from app.children import host_client, private_files
 from app.children.host_client import HostClient, HostProcess
-from app.children.pipes import HostServer, Pipes
+from app.children.processes import HostServer, Pipes
 from app.core.catalog import ProviderConfig
 from app.core.errors import ProviderError
 from app.core.provider import ModelRequest

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine
 
 from app.core.message import Message, Role
 from app.core.session import DebateSession
-from app.engine.turns.metered_models import MeteredModels
+from app.engine.turns.context import MeteredModels
 from tests.builders import a_bench, remotes
 from tests.engine.gated_models import Call, GatedModels
 from tests.memory import MemoryDocuments, MemorySecrets, MemoryStore

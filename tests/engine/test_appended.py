@@ -1,30 +1,19 @@
 """What a speaker is sent begins with what it was sent last, so that providers can take it from their caches."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
-
 from app.core.provider import ModelRequest
 from app.core.session import AgentMode
-from tests.builders import Bench
+from tests.builders import left_open
 from tests.engine.long_chats import chat_of, orchestrator_of, share
 from tests.engine.request_rules import as_sent
 from tests.engine.test_group import acting, hand
 from tests.engine.test_group import bench as group_bench
 from tests.engine.test_sub_agents import who
 from tests.engine.test_turn import ANSWER, a_tool, bench, calling
-
-_made: list[Bench] = []
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 def assert_appended(requests: Sequence[ModelRequest]) -> None:
@@ -37,7 +26,7 @@ async def test_a_chat_with_tools_is_sent_as_it_was_with_more_at_its_end(tmp_path
     long = json.dumps({"text": "x" * 30_000})
     script = [[ANSWER], calling(("echo", long)), [ANSWER], [ANSWER]]
     made = bench(tmp_path, script, a_tool("echo"), a_tool("a_tool"))
-    _made.append(made)
+    left_open.append(made)
     session_id = await made.engine.chats.start("main", "Hello")
     for text in ("Look it up.", "Thanks."):
         await made.engine.wait(session_id)
@@ -64,7 +53,7 @@ async def test_the_orchestrator_is_told_the_state_at_the_end_and_reads_it_again_
         calling(("promptToUser", {"prompt": "Fine?"})),
     )
     made = group_bench(tmp_path, script)
-    _made.append(made)
+    left_open.append(made)
     session_id = await made.engine.groups.start("crew", "Ship it.")
     await made.engine.wait(session_id)
     await made.engine.chats.send(session_id, "Yes")
@@ -83,7 +72,7 @@ async def test_the_orchestrator_is_told_the_state_at_the_end_and_reads_it_again_
 
 async def test_settings_mode_is_told_behind_what_was_said(tmp_path: Path) -> None:
     made = bench(tmp_path, [[ANSWER], [ANSWER], [ANSWER]])
-    _made.append(made)
+    left_open.append(made)
     session_id = await made.engine.chats.start("main", "Hello")
     await made.engine.wait(session_id)
     await made.engine.chats.choose_mode(session_id, AgentMode.SETTINGS)

@@ -2,7 +2,7 @@
 
 import json
 import unicodedata
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from app.core.definitions import COLOURS, Agent, Group, Leader
 from app.core.provider import ModelRequest
 from app.core.tool import ToolError, assistant_called, assistants_called, told_of
 from app.engine.library.agents import delegation
-from tests.builders import PROMPTS, Bench, Script, a_bench, a_log_store, export
+from tests.builders import PROMPTS, Bench, Script, a_bench, a_log_store, export, left_open
 from tests.engine.group_tools import TOOLS, hand
 from tests.engine.test_sub_agents import who
 from tests.engine.test_turn import ANSWER, agent, calling, results
@@ -21,15 +21,6 @@ DANA = agent("01m8h9bd3mq2w1x0zk4v7t5ras", name="Dana", role="Backend", descript
 DANA_QA = agent("01m8h9bd3mq2w1x0zk4v7t5rat", name="dana", role="QA", description="Tests")
 YUNA = agent("01m8h9bd3mq2w1x0zk4v7t5rau", name="유나")
 MAIN = agent(tools=("subAgent",), sub_agents=(DANA.id, YUNA.id))
-
-_made: list[Bench] = []
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 def bench(tmp_path: Path, agents: Sequence[Agent], *steps: Script) -> Bench:
@@ -45,7 +36,7 @@ def bench(tmp_path: Path, agents: Sequence[Agent], *steps: Script) -> Bench:
     leader = Leader(provider="remote0", model="m")
     group = Group(id="crew", name="Crew", members=tuple(one.id for one in agents), orchestrator=leader)
     made.documents.groups.kept = (group,)
-    _made.append(made)
+    left_open.append(made)
     return made
 
 

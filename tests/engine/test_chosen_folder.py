@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,19 +17,11 @@ from app.storage.paths import DataPaths
 from app.storage.session_files import VersionedFiles
 from app.tools import session_files, web
 from app.tools.declared import Outside
-from tests.builders import Bench, a_bench, a_log_store, until
+from tests.builders import Bench, a_bench, a_log_store, left_open, until
 from tests.engine.test_turn import agent, calling
 
 READ = calling(("read_file", {"path": "a.md"}))
 WRITE = calling(("write_file", {"path": "b.md", "content": "new"}))
-_made: list[Bench] = []
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 @pytest.fixture
@@ -53,7 +44,7 @@ def bench(folder: Path, *script: object) -> Bench:
     tools = [one.bind(outside) for one in (*session_files.TOOLS, *web.TOOLS)]
     agents = (agent(tools=(FILES, "web")),)
     made = a_bench(store, script=list(script), agents=agents, tools=tools, files=folder)  # type: ignore[arg-type]
-    _made.append(made)
+    left_open.append(made)
     return made
 
 
@@ -117,7 +108,7 @@ async def test_the_folder_and_what_is_allowed_there_survive_a_restart(tmp_path: 
     made = bench(tmp_path / "data", WRITE, ["Written."])
     session_id = await begun(made, mine, always=OF_FOLDER)
     assert not asked(made)
-    await _made.pop().engine.shutdown()
+    await left_open.pop().engine.shutdown()
     again = bench(tmp_path / "data", READ, WRITE, ["Read."])
     await again.store.open()  # type: ignore[attr-defined]
     [summary] = again.engine.sessions()

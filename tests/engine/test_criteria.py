@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from app.core.session import Status
 from app.core.settings import Settings
 from app.engine.export.event_lines import event_line
 from app.engine.session_kinds import session_object
-from tests.builders import Bench, Hang, Script, a_bench
+from tests.builders import Bench, Hang, Script, a_bench, left_open
 from tests.engine.group_tools import TOOLS, hand
 from tests.engine.test_sub_agents import who
 from tests.engine.test_turn import agent, calling
@@ -31,14 +31,6 @@ MEANS = ("It names the colour of the sky", "It names the colour of the sea")
 QUOTES = {MEANS[0]: "The sky is blue", MEANS[1]: "the sea is green"}
 
 Judge = Callable[[int, str], dict[str, object]]
-_made: list[Bench] = []
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 def is_check(request: ModelRequest) -> bool:
@@ -80,7 +72,7 @@ def bench(
 ) -> Bench:
     made = a_bench(store or MemoryStore(), agents=(agent("ann", name="Ann"),), tools=TOOLS, files=files)
     made.models.otherwise = lambda request: check(request) if is_check(request) else work
-    _made.append(made)
+    left_open.append(made)
     return made
 
 
@@ -308,7 +300,7 @@ async def test_another_family_checks_where_it_is_ready_and_may_read() -> None:
         ),
     )
     made.models.otherwise = lambda request: checks(honest)(request) if is_check(request) else [WORK]
-    _made.append(made)
+    left_open.append(made)
     for may_read, checker, other in ((), "gpt-5", False), (("other",), "claude-4", True):
         await made.engine.change_settings(lambda now, who=may_read: replace(now, may_read_any=who))
         session_id = await ask(made)

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,11 @@ from app.engine.council import debate_run
 from app.engine.council import run as council_run
 from app.engine.debate.run import StatementTree
 from app.engine.engine import CouncilSetup
-from app.engine.group import run as group_run
+from app.engine.group import commands as group_run
 from app.engine.turns.tool_calls import ToolCalls
 from app.engine.turns.turn_tree import TurnTree
 from app.engine.workflow import run as workflow_run
-from tests.builders import Bench, Hang, Script, a_bench, a_log_store, a_setup, until
+from tests.builders import Bench, Hang, Script, a_bench, a_log_store, a_setup, left_open, until
 from tests.engine.test_group import TOOLS
 from tests.engine.test_turn import _asker, a_tool, agent, calling
 from tests.engine.test_workflow import DIAMOND, DONE_TEXT
@@ -34,15 +34,6 @@ from tests.memory import MemoryStore
 SECRET = "a fault with sk-secret-words in it"
 RESOURCES = Path(__file__).parents[2] / "resources" / "i18n"
 TEXTS = [Texts.load(RESOURCES, language) for language in ("en", "ko")]
-
-_made: list[Bench] = []
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 @pytest.fixture
@@ -85,7 +76,7 @@ def an_engine(folder: Path) -> Bench:
     )
     made.documents.groups.kept = (group,)
     made.documents.workflows.kept = (DIAMOND,)
-    _made.append(made)
+    left_open.append(made)
     return made
 
 
@@ -201,7 +192,7 @@ async def test_a_run_that_a_fault_ends_has_failed_and_is_resumed_from_its_last_r
     # It goes on from what is on the disk.
     said = [one for one in made.messages(session_id) if one.role != Role.TOOL and one.ended]
     await made.engine.shutdown()
-    _made.remove(made)
+    left_open.remove(made)
     again = an_engine(tmp_path)
     live = await again.engine.open(session_id)
     assert (live.session.status, live.session.reason) == (Status.ERROR, "fault")

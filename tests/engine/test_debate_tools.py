@@ -1,7 +1,7 @@
 """Participants that use tools before they make a statement: in the loop of all assistants, with its questions and restarts."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,18 +11,21 @@ from app.core.message import Consent, MessageState, PromptReason, Role
 from app.core.provider import ModelRequest
 from app.core.session import DebateTools, Status
 from app.core.tool import ToolContext, ToolResult
-from tests.builders import PROMPTS, Bench, Hang, Script, a_bench, a_log_store, a_setup, export_in_turns, until
+from tests.builders import (
+    PROMPTS,
+    Bench,
+    Hang,
+    Script,
+    a_bench,
+    a_log_store,
+    a_setup,
+    export_in_turns,
+    left_open,
+    until,
+)
 from tests.engine.test_turn import a_tool, agent, calling
 
 FACT = "Cars took 40 % of the streets in 2019."
-_made: list[Bench] = []
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 def answer(request: ModelRequest) -> Script:
@@ -47,7 +50,7 @@ def bench(folder: Path, runs: list[str], *, asks: bool = False, repeatable: bool
     )
     made = a_bench(a_log_store(folder), agents=(agent("ann", tools=("look_up",)),), tools=tools)
     made.models.otherwise = answer
-    _made.append(made)
+    left_open.append(made)
     return made
 
 
@@ -130,7 +133,7 @@ async def test_a_question_waits_over_a_restart_and_no_call_is_repeated(tmp_path:
     made = bench(tmp_path, runs, asks=True)
     session_id = await debate(made)
     await made.engine.shutdown()
-    _made.clear()
+    left_open.clear()
     again = bench(tmp_path, runs, asks=True)
     await asyncio.to_thread(again.store.prepare)  # type: ignore[attr-defined]
     await again.engine.open_waiting()
@@ -161,7 +164,7 @@ async def test_what_may_have_run_when_moot_ended_is_asked_about(tmp_path: Path) 
     )
     await until(lambda: made.models.hanging == 1)
     await made.engine.shutdown()
-    _made.clear()
+    left_open.clear()
     again = bench(tmp_path, runs, repeatable=False)
     await again.engine.resume(session_id)
     await again.engine.wait(session_id)
@@ -214,7 +217,7 @@ async def test_a_participant_asks_its_sub_agent(tmp_path: Path) -> None:
     agents = (agent("ann", tools=("subAgent",), sub_agents=("bob",)), agent("bob"))
     made = a_bench(a_log_store(tmp_path), agents=agents, tools=())
     made.models.otherwise = asks_bob
-    _made.append(made)
+    left_open.append(made)
     session_id = await debate(made)
     assert made.debate_of(session_id).status == Status.COMPLETED
     assert [one.content for one in made.messages(session_id) if one.author.kind == "sub"] == ["Said."]

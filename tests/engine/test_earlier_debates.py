@@ -23,7 +23,6 @@ from tests.engine.test_verdict import (
     cast,
     concluding,
     debate_of,
-    engines_are_closed,  # noqa: F401
     finds_options,
     held,
     judges,

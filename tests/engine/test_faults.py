@@ -10,7 +10,7 @@ from app.core.events import Notice, RetryScheduled
 from app.core.message import MessageState
 from app.core.provider import Finished, FinishReason, Text
 from app.core.session import Status
-from app.engine.turns import metered_models
+from app.engine.turns import context
 from tests.builders import Bench, Hang, Script, a_setup, saved_states, until
 
 RATE = ProviderError("rate_limit", "slow down")
@@ -21,7 +21,7 @@ BOTH_DONE, ALL_DONE = [MessageState.DONE, MessageState.DONE], (Status.COMPLETED,
 @pytest.fixture(autouse=True)
 def without_jitter(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let faults that pass be waited for by 1, 3 and 9 seconds."""
-    monkeypatch.setattr(metered_models.random, "uniform", lambda *_: 1.0)
+    monkeypatch.setattr(context.random, "uniform", lambda *_: 1.0)
 
 
 # The fault table of reliability.md 2.4: script, requests, messages, how the debate stands, seconds waited.

@@ -1,6 +1,5 @@
 """Which turns are offered the tools for files of a session, and that no definition from elsewhere switches them on."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,26 +10,18 @@ from app.core.provider import ModelRequest
 from app.core.session import AgentMode, DebateTools
 from app.core.tool import FILES
 from app.tools import session_files
-from tests.builders import Bench, a_bench, a_log_store, a_setup
+from tests.builders import Bench, a_bench, a_log_store, a_setup, left_open
 from tests.engine.group_tools import bound
 from tests.engine.test_turn import agent
 
 TOOLS = bound(*session_files.TOOLS)
 KEYS = {tool.key for tool in TOOLS}
-_made: list[Bench] = []
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 def bench(folder: Path, *agents: Agent) -> Bench:
     made = a_bench(a_log_store(folder), agents=agents, tools=TOOLS)
     made.models.otherwise = lambda _request: ["Said."]
-    _made.append(made)
+    left_open.append(made)
     return made
 
 

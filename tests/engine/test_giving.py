@@ -2,7 +2,6 @@
 
 import json
 import unicodedata
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,11 @@ from app.core.provider import ModelRequest
 from app.core.session import Status
 from app.engine.work import Needs, WorkAction
 from app.engine.workflow.commands import with_assistants
-from tests.builders import Bench, Hang, Script, until
+from tests.builders import Bench, Hang, Script, left_open, until
 from tests.engine.test_queues import QUEUE, ask, gated, waiting
 from tests.engine.test_turn import agent, calling, status
 from tests.engine.test_work import found, read
-from tests.engine.test_workflow import DONE_TEXT, _made, bench, run, states, step, step_of
+from tests.engine.test_workflow import DONE_TEXT, bench, run, states, step, step_of
 
 EN, KO = load_texts("en"), load_texts("ko")
 # Two steps of one role behind each other, and a gate.
@@ -29,13 +28,6 @@ PLAN = WorkflowDefinition(
 )  # fmt: skip
 CHAIN = WorkflowDefinition(id="diamond", name="Chain", steps=PLAN.steps[:2])
 WAITS = WorkflowDefinition(id="diamond", name="Two", steps=(step("a", role="BE"), step("b", role="BE")))
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 def step_states(made: Bench, session_id: str) -> dict[str, StepState]:
@@ -180,7 +172,7 @@ async def test_what_a_step_was_given_survives_a_restart_in_its_middle(tmp_path: 
     await made.engine.workflows.give(session_id, "a", "ann")
     await until(lambda: any(one.content == "Half" for one in made.messages(session_id)))
     await made.engine.shutdown()
-    _made.clear()
+    left_open.clear()
     again = bench(tmp_path, lambda _: [DONE_TEXT], agent("ben", role="BE"), agent("ann"), definition=CHAIN)
     live = await again.engine.open(session_id)
     assert (live.session.status, step_states(again, session_id)["a"].given_to) == (Status.PAUSED, "ann")

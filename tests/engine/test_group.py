@@ -2,7 +2,7 @@
 
 import json
 import unicodedata
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,18 +19,9 @@ from app.engine.history import request_tokens
 from app.engine.request import turns_used
 from app.tools import planning
 from app.tools.declared import Outside
-from tests.builders import Bench, Script, a_bench, a_log_store
+from tests.builders import Bench, Script, a_bench, a_log_store, left_open
 from tests.engine.test_sub_agents import who
 from tests.engine.test_turn import agent, calling, status
-
-_made: list[Bench] = []
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 async def _nothing(*_: object) -> dict[str, object]:
@@ -58,7 +49,7 @@ def bench(
         id="crew", name="Crew", members=("ann", "bo"), orchestrator=Leader(provider="remote0", model="m")
     )
     made.documents.groups.kept = (replace(group, **fields),)  # type: ignore[arg-type]
-    _made.append(made)
+    left_open.append(made)
     return made
 
 
@@ -194,7 +185,7 @@ async def test_a_question_to_the_user_waits_over_a_restart(tmp_path: Path) -> No
     session_id = await run(made)
     assert status(made, session_id) == Status.WAITING
     await made.engine.shutdown()
-    _made.clear()
+    left_open.clear()
     again = bench(tmp_path, acting(calling(("reportResult", {"result_in_detail": "Blue it is."}))))
     await again.engine.open(session_id)
     await again.engine.chats.send(session_id, "Blue")

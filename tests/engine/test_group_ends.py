@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,23 +15,15 @@ from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.session import GroupSession, Status
 from app.engine.request import turns_used
-from tests.builders import Bench, Hang, Script, a_bench, a_log_store, until
+from tests.builders import Bench, Hang, Script, a_bench, a_log_store, left_open, until
 from tests.engine.group_tools import TOOLS, hand
 from tests.engine.test_sub_agents import who
 from tests.engine.test_summaries import asks_for_summary
 from tests.engine.test_turn import agent, calling, status
 from tests.memory import MemoryStore
 
-_made: list[Bench] = []
 CREW = (agent("ann", name="Ann"), agent("bo", name="Bo"), agent("cy", name="Cy"), agent("di", name="Di"))
 REPORT = calling(("reportResult", {"result_in_detail": "That is all."}))
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 def bench(store: object, answer: Callable[[ModelRequest], Script], limit: int = 20) -> Bench:
@@ -40,7 +32,7 @@ def bench(store: object, answer: Callable[[ModelRequest], Script], limit: int = 
     leader = Leader(provider="remote0", model="m")
     group = Group(id="crew", name="Crew", members=("ann", "bo"), orchestrator=leader, turns_limit=limit)
     made.documents.groups.kept = (group, replace(group, id="others", name="Others", members=("cy", "di")))
-    _made.append(made)
+    left_open.append(made)
     return made
 
 

@@ -10,7 +10,7 @@ from app.core.session import Status
 from app.core.tool import ToolContext, ToolResult
 from tests.builders import Bench, Script
 from tests.engine.request_rules import as_sent, check_legal
-from tests.engine.test_group import TOOLS, acting, bench, engines_are_closed, hand, run  # noqa: F401
+from tests.engine.test_group import acting, bench, hand, run
 from tests.engine.test_sub_agents import who
 from tests.engine.test_summaries import asks_for_summary
 from tests.engine.test_turn import a_tool, agent, calling

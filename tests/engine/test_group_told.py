@@ -8,11 +8,9 @@ from app.core.provider import ModelRequest
 from app.core.session import Status
 from tests.builders import Script, until
 from tests.engine.group_tools import hand
-from tests.engine.test_group import bench, engines_are_closed
+from tests.engine.test_group import bench
 from tests.engine.test_sub_agents import who
 from tests.engine.test_turn import calling, status
-
-__all__ = ["engines_are_closed"]
 
 
 async def test_what_is_written_meanwhile_reaches_the_group_before_its_next_turn(tmp_path: Path) -> None:

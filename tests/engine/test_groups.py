@@ -7,7 +7,7 @@ import pytest
 from app.core.errors import BadInput
 from app.core.session import GroupSession
 from tests.builders import Hang, Script, until
-from tests.engine.test_group import acting, bench, engines_are_closed, hand, run, talk  # noqa: F401
+from tests.engine.test_group import acting, bench, hand, run, talk
 from tests.engine.test_sub_agents import who
 from tests.engine.test_turn import calling
 

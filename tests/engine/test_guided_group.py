@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app.engine.turns.guided import _plan
+from app.engine.turns.tool_calls import _plan
 
 
 @pytest.mark.parametrize(

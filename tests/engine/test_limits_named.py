@@ -1,6 +1,6 @@
 """A limit that ends a run is named: in the session's reason, in its code for scripts, and in the last line."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,7 @@ from app.core.session import (
 )
 from app.core.texts import Texts
 from app.engine.session_kinds import session_document
-from tests.builders import Bench, Script, a_bench, a_log_store
+from tests.builders import Bench, Script, a_bench, a_log_store, left_open
 from tests.engine.group_tools import TOOLS, hand
 from tests.engine.test_sub_agents import who
 from tests.engine.test_turn import a_tool, agent, calling
@@ -28,20 +28,12 @@ from tests.engine.test_turn import a_tool, agent, calling
 ENGLISH, KOREAN = (
     Texts.load(Path(__file__).parents[2] / "resources" / "i18n", language) for language in ("en", "ko")
 )
-_made: list[Bench] = []
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 def bench(tmp_path: Path, answer: Callable[[ModelRequest], Script], *agents: Agent) -> Bench:
     made = a_bench(a_log_store(tmp_path), agents=agents, tools=(a_tool("echo"), *TOOLS))
     made.models.otherwise = answer
-    _made.append(made)
+    left_open.append(made)
     return made
 
 

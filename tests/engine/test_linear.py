@@ -8,7 +8,7 @@ import pytest
 from app.core.texts import fenced
 from app.engine.council.record import first_sentence
 from app.engine.debate.replies import without_marks
-from app.engine.turns.guided import _plan
+from app.engine.turns.tool_calls import _plan
 
 SIGNS = [" ", "\n", "[", "[a](", "![", "`", "*", "a *", "\\", "<", "1. ", "- ", "7", "("]
 

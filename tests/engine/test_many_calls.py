@@ -18,20 +18,9 @@ from app.core.tool import ToolContext, ToolResult
 from app.engine.turns import limits
 from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS
 from app.engine.turns.tool_calls import ToolCalls
-from tests.builders import Bench, Script, a_bench, a_log_store, until
+from tests.builders import Bench, Script, a_bench, a_log_store, left_open, until
 from tests.engine.test_sub_agents import who
-from tests.engine.test_turn import (
-    ANSWER,
-    _made,
-    a_tool,
-    agent,
-    ask,
-    bench,
-    calling,
-    engines_are_closed,  # noqa: F401
-    results,
-    status,
-)
+from tests.engine.test_turn import ANSWER, a_tool, agent, ask, bench, calling, results, status
 
 MANY = 40
 
@@ -122,7 +111,7 @@ async def test_of_forty_sub_agents_thirty_two_are_called_eight_at_once(tmp_path:
     made = a_bench(a_log_store(tmp_path), agents=agents)
     made.models.otherwise = answer
     made.documents._settings = Settings(max_sub_agent_runs=0, max_model_calls=0)
-    _made.append(made)
+    left_open.append(made)
     session_id = await ask(made)
     called = [one for one in made.models.requests if who(one) == "a"]
     assert len(called) == MOST_CALLS and max(open_now) <= MOST_AT_ONCE
@@ -156,7 +145,7 @@ async def test_after_a_cut_in_the_middle_the_same_calls_are_carried_out_and_none
     begun = set(crowd.ran)
     assert len(begun) == MOST_AT_ONCE
     await made.engine.shutdown()
-    _made.remove(made)
+    left_open.remove(made)
     crowd.gate.set()
     again: Bench = bench(tmp_path, [[ANSWER]], tool)
     await again.engine.open(session_id)

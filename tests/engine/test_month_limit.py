@@ -1,6 +1,6 @@
 """The month's limit in every kind of run: whichever call it stops, the run pauses there and goes on from there."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,16 +15,6 @@ from tests.engine import test_group, test_sub_agents, test_verdict, test_workflo
 from tests.engine.test_turn import agent, calling, status
 
 COST = 0.25
-_made: list[Bench] = []
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
-    for module in (test_group, test_sub_agents, test_verdict, test_workflow):
-        module._made.clear()
 
 
 def paid(answer: Callable[[ModelRequest], Script]) -> Callable[[ModelRequest], Script]:
@@ -90,7 +80,6 @@ async def test_whichever_call_is_held_the_run_pauses_and_ends_as_it_would_have(
     make: Callable[[Path], "object"], tmp_path: Path
 ) -> None:
     whole, whom = await make(tmp_path / "whole")  # type: ignore[misc]
-    _made.append(whole)
     session_id = await begin(whole, whom)
     await whole.engine.wait(session_id)
     calls, ended = len(whole.models.requests), said(whole, session_id)
@@ -98,7 +87,6 @@ async def test_whichever_call_is_held_the_run_pauses_and_ends_as_it_would_have(
     assert len(ended) == calls
     for allowed in range(1, calls):
         made, whom = await make(tmp_path / str(allowed))  # type: ignore[misc]
-        _made.append(made)
         await made.engine.change_settings(
             lambda _, allowed=allowed: Settings(max_month_usd=allowed * COST, max_cost_usd=0)
         )
@@ -124,7 +112,6 @@ async def test_choosing_a_workflow_is_counted_and_held_too(tmp_path: Path) -> No
     made = test_workflow.bench(
         tmp_path, paid(lambda _: ['{"id": "diamond"}']), agent("ann", role="QA", name="Ann")
     )
-    _made.append(made)
     found = await made.engine.workflows.classify("Do what must be done.")
     assert found is not None
     assert (await made.engine.usage.this_month()).known_usd == COST
@@ -141,7 +128,6 @@ async def test_a_vote_and_a_verdict_wait_for_the_limit_and_are_taken_once(tmp_pa
 
     for allowed in range(1, 11):
         made = test_verdict.bench(tmp_path / str(allowed), paid(answer))
-        _made.append(made)
         await made.engine.change_settings(lambda _, allowed=allowed: Settings(max_month_usd=allowed * COST))
         session_id = await test_verdict.held(made)
         assert made.debate_of(session_id).reason == "budget_month", allowed

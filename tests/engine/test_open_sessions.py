@@ -12,8 +12,7 @@ from app.core.provider import CallPiece, Finished, ModelRequest
 from app.core.session import Status
 from app.core.tool import Tool, ToolResult
 from app.engine.live_session import LiveSession
-from app.engine.runner import Run
-from app.engine.sessions import KEPT
+from app.engine.runner import KEPT, Run
 from tests.builders import Bench, Script, a_bench, a_log_store
 
 ANN = Agent(id="ann", name="Ann", provider="remote0", model="model-0", tools=("open",))

@@ -9,11 +9,9 @@ from app.core.message import MessageState, Role, Usage
 from app.core.provider import Finished, PicturePiece
 from app.core.session import ExportFormat
 from tests.builders import Bench, a_setup, reopened
-from tests.engine.test_turn import agent, ask, engines_are_closed
+from tests.engine.test_turn import agent, ask
 from tests.engine.test_turn import bench as a_chat
 from tests.pictures import png
-
-__all__ = ["engines_are_closed"]
 
 DATA = base64.b64encode(png()).decode()
 PIECES = [

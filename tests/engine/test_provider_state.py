@@ -6,9 +6,7 @@ from pathlib import Path
 from app.core.events import Notice
 from app.core.provider import CallPiece, Finished, ModelRequest
 from tests.builders import Bench, Script
-from tests.engine.test_turn import a_tool, ask, bench, engines_are_closed
-
-__all__ = ["engines_are_closed"]
+from tests.engine.test_turn import a_tool, ask, bench
 
 STATE = {"sent_back": {"reasoning_details": [{"data": "c2ln"}]}, "calls_sent_back": [{"signature": "s"}]}
 SCRIPT: Sequence[Script] = [

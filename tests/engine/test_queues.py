@@ -1,7 +1,6 @@
 """The queue as people see it: what runs, what waits and how long; take out, move, give away, hold, stop a step."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -16,17 +15,10 @@ from app.engine.availability import Availability, Job, Slots
 from tests.builders import Bench, until
 from tests.engine.group_tools import bound
 from tests.engine.test_turn import agent, calling, status
-from tests.engine.test_workflow import DONE_TEXT, _made, bench, reasons, run, states, step, step_of
+from tests.engine.test_workflow import DONE_TEXT, bench, reasons, run, states, step, step_of
 
 QUEUE = Busy(strategy="queue", depth=3)
 TWO = WorkflowDefinition(id="diamond", name="Two", steps=(step("a", role="PO"), step("b", role="PO")))
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 def gated(tmp_path: Path, *agents: Agent, **fields: object) -> tuple[Bench, asyncio.Event]:

@@ -6,17 +6,7 @@ from pathlib import Path
 from app.core.message import MessageState
 from app.core.session import Status
 from app.core.tool import ToolContext, ToolResult
-from tests.engine.test_turn import (
-    ANSWER,
-    a_tool,
-    agent,
-    ask,
-    bench,
-    calling,
-    engines_are_closed,  # noqa: F401
-    results,
-    status,
-)
+from tests.engine.test_turn import ANSWER, a_tool, agent, ask, bench, calling, results, status
 
 PATIENT = agent(tools=("echo",), max_steps=8)
 

@@ -1,7 +1,7 @@
 """Settings mode: chosen in the middle of a turn it binds what is to come; it lasts over a restart."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,16 +11,9 @@ from app.core.message import Role
 from app.core.session import AgentMode
 from app.core.tool import ToolContext, ToolResult
 from tests.builders import until
-from tests.engine.test_turn import ANSWER, _made, a_tool, bench, calling
+from tests.engine.test_turn import ANSWER, a_tool, bench, calling
 
 BOTH = (AgentMode.DEFAULT, AgentMode.SETTINGS)
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 async def test_chosen_in_the_middle_of_a_turn_it_binds_what_is_to_come(tmp_path: Path) -> None:

@@ -7,9 +7,7 @@ import pytest
 from app.core.provider import Finished
 from app.core.session import ExportFormat
 from app.engine.turns.speaker_turn import sources_text
-from tests.engine.test_turn import ask, bench, engines_are_closed
-
-__all__ = ["engines_are_closed"]
+from tests.engine.test_turn import ask, bench
 
 URL = "https://example.org/six"
 

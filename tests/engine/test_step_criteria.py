@@ -1,7 +1,7 @@
 """Steps that fail by their own word, by their criteria, or as a gate: nothing behind them begins."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -16,23 +16,15 @@ from app.core.session import Status, WorkflowSession, code_of_session
 from app.core.settings import Settings
 from app.engine.workflow.director import begun, last_workers, reopened
 from app.tools import planning
-from tests.builders import PROMPTS, Bench, Script, a_bench
+from tests.builders import PROMPTS, Bench, Script, a_bench, left_open
 from tests.engine.group_tools import bound
 from tests.engine.test_criteria import MEANS, QUOTES, WORK, checks, honest, is_check, is_trap, verdict
 from tests.engine.test_turn import agent, calling
 from tests.engine.test_workflow import step, step_of
 from tests.memory import MemoryStore
 
-_made: list[Bench] = []
 SKY = MEANS[0]
 HALF = "The sea is wide."
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 def ends(text: str, status: str = "done", label: str = "status") -> list[str]:
@@ -49,7 +41,7 @@ def bench(
     )
     made.models.otherwise = answer
     made.documents.workflows.kept = (WorkflowDefinition(id="work", name="Work", steps=steps),)
-    _made.append(made)
+    left_open.append(made)
     return made
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,17 +13,8 @@ from app.core.provider import ModelRequest
 from app.core.session import Status
 from app.core.tool import ToolError
 from app.engine.library.agents import callable_by, delegation
-from tests.builders import Bench, Script, a_bench, a_log_store, until
+from tests.builders import Bench, Script, a_bench, a_log_store, left_open, until
 from tests.engine.test_turn import ANSWER, _asker, a_tool, agent, calling, results, status
-
-_made: list[Bench] = []
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 def crew() -> tuple[Agent, ...]:
@@ -59,7 +50,7 @@ def tree_of_four(request: ModelRequest) -> Script:
 def bench(tmp_path: Path, answer: Callable[[ModelRequest], Script], agents: Sequence[Agent]) -> Bench:
     made = a_bench(a_log_store(tmp_path), agents=agents, tools=(_asker(), a_tool("echo")))
     made.models.otherwise = answer
-    _made.append(made)
+    left_open.append(made)
     return made
 
 
@@ -91,7 +82,7 @@ async def test_the_tree_survives_a_restart_while_it_waits(tmp_path: Path) -> Non
     session_id = await made.engine.chats.start("main", "Find out.")
     await made.engine.wait(session_id)
     await made.engine.shutdown()
-    _made.clear()
+    left_open.clear()
     again = bench(tmp_path, tree_of_four, crew())
     await again.engine.open(session_id)
     await again.engine.chats.send(session_id, "Blue")

@@ -8,9 +8,7 @@ from app.core.errors import ProviderError
 from app.core.events import Event, MessageDelta, MessageFinished, MessageStarted
 from app.core.provider import Finished, Text
 from tests.builders import a_log_store
-from tests.engine.test_turn import ask, bench, engines_are_closed
-
-__all__ = ["engines_are_closed"]
+from tests.engine.test_turn import ask, bench
 
 THOUGHT = ("Six times", " seven.\n")
 SCRIPT = (*THOUGHT, "</th", "ink>\n\n", "4", "2.")

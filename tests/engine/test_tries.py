@@ -10,9 +10,7 @@ from app.core.events import Notice, RetryScheduled
 from app.core.message import Usage
 from app.core.provider import Finished, Text
 from tests.builders import Bench, until
-from tests.engine.test_turn import ANSWER, agent, ask, bench, engines_are_closed
-
-__all__ = ["engines_are_closed"]
+from tests.engine.test_turn import ANSWER, agent, ask, bench
 
 
 @pytest.mark.parametrize("assistants", [("main", "other"), ("main", "main")])

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,19 +16,9 @@ from app.core.provider import CallPiece, Finished
 from app.core.session import Status
 from app.core.settings import Settings
 from app.core.tool import Control, Tool, ToolContext, ToolError, ToolResult
-from tests.builders import Bench, Script, a_bench, a_log_store, remotes
+from tests.builders import Bench, Script, a_bench, a_log_store, left_open, remotes
 
 ANSWER = "All done."
-
-_made: list[Bench] = []
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    """Let go of the disk after each test."""
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 def calling(*calls: tuple[str, object], text: str = "") -> Script:
@@ -66,7 +56,7 @@ def bench(
     made = a_bench(
         a_log_store(tmp_path), script=list(script), agents=agents or (agent(tools=keys),), tools=tools
     )
-    _made.append(made)
+    left_open.append(made)
     if limits:
         made.documents._settings = replace(Settings(), **limits)  # type: ignore[arg-type]
     return made

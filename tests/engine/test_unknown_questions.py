@@ -12,9 +12,7 @@ from app.core.message import Author, Message, MessageState, Prompt, PromptType, 
 from app.core.session import Chat, ChatSession, Status
 from app.core.tool import ToolContext, ToolResult
 from tests.builders import USER_AUTHOR, a_log_store
-from tests.engine.test_turn import ANSWER, a_tool, bench, engines_are_closed, results, status
-
-__all__ = ["engines_are_closed"]
+from tests.engine.test_turn import ANSWER, a_tool, bench, results, status
 
 CALL = ToolCall(id="c1", name="mill__think", arguments="{}")
 OPEN = Prompt(

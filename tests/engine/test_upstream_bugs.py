@@ -22,9 +22,7 @@ from app.engine.availability import (
 from app.engine.workflow.director import begun
 from app.engine.workflow.run import step_complete
 from tests.builders import Hang, until
-from tests.engine.test_workflow import DONE_TEXT, bench, engines_are_closed, run, states, status, step
-
-__all__ = ["engines_are_closed"]
+from tests.engine.test_workflow import DONE_TEXT, bench, run, states, status, step
 
 
 def task(name: str, agent_id: str = "a") -> Task:

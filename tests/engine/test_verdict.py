@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from tests.builders import (
     a_debate,
     a_log_store,
     a_setup,
+    left_open,
     people,
     reopened,
     said,
@@ -41,14 +42,6 @@ from tests.memory import MemoryStore
 
 TEXTS = Texts.load(Path(__file__).parents[2] / "resources" / "i18n", "en")
 STEP, ONCE = "Step by step", "At once"
-_made: list[Bench] = []
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 def _has(request: ModelRequest, name: str) -> bool:
@@ -100,7 +93,7 @@ def concluding(request: ModelRequest, option: str = STEP) -> Script:
 def bench(tmp_path: Path, answer: Callable[[ModelRequest], Script] | None = None) -> Bench:
     made = a_bench(a_log_store(tmp_path))
     made.models.otherwise = answer or concluding
-    _made.append(made)
+    left_open.append(made)
     return made
 
 
@@ -204,7 +197,7 @@ async def test_ballots_and_readings_are_on_the_disk_and_are_not_asked_for_twice(
 
     def talking(kept: MemoryStore) -> Bench:
         made = a_bench(kept)
-        _made.append(made)
+        left_open.append(made)
 
         def answer(request: ModelRequest) -> Script:
             if kept is store:
@@ -360,7 +353,7 @@ async def test_where_no_judge_answers_that_and_the_last_words_are_left(tmp_path:
     await made.engine.wait(session_id)
     assert result_of(made, session_id).judge == chosen
     again = await reopened(made, tmp_path)
-    _made[:] = [again]
+    left_open[:] = [again]
     await again.engine.open(session_id)
     kept = result_of(again, session_id)
     assert kept.judge == chosen and kept.cites
@@ -689,7 +682,7 @@ async def test_a_blind_pick_shows_two_answers_alike_and_says_whose_they_are_afte
     # It is drawn once, and no call is made again.
     await made.engine.councils.ask_blind(session_id)
     again = await reopened(made, tmp_path)
-    _made[:] = [again]
+    left_open[:] = [again]
     await again.engine.open(session_id)
     assert await again.engine.councils.show_blind(session_id) == shown
     assert len(again.models.requests) == 0

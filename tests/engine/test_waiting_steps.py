@@ -1,7 +1,6 @@
 """Steps that wait for a busy assistant, or for the user: left out, stopped and tried again."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -13,18 +12,11 @@ from app.core.session import Status
 from tests.builders import Bench, Script, until
 from tests.engine.test_queues import QUEUE, TWO, gated, waiting
 from tests.engine.test_turn import agent, calling, status
-from tests.engine.test_workflow import DONE_TEXT, _made, bench, reasons, run, states, step, step_of
+from tests.engine.test_workflow import DONE_TEXT, bench, reasons, run, states, step, step_of
 
 CHAIN = WorkflowDefinition(
     id="diamond", name="Chain", steps=(step("a", role="PO"), step("b", role="PO"), step("c", "b", role="BE"))
 )
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 async def at_work(

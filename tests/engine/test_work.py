@@ -1,7 +1,6 @@
 """All work as rows, from real sessions on a real log: what each state says, needs and offers."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from app.core.session import Status
 from app.core.settings import RunLimits, Settings
 from app.engine.work import NEVER, Needs, WorkAction, WorkRow, WorkState
 from app.storage.paths import DataPaths
-from tests.builders import Bench, Script, a_bench, a_log_store, a_setup, until
+from tests.builders import Bench, Script, a_bench, a_log_store, a_setup, left_open, until
 from tests.engine import test_group, test_turn, test_workflow
 from tests.engine.test_group import acting, hand
 from tests.engine.test_queues import QUEUE, gated
@@ -25,14 +24,6 @@ from tests.engine.test_workflow import DONE_TEXT, step_of
 
 EN, KO = load_texts("en"), load_texts("ko")
 STEPS = "Step 1 of 4: A"
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    for made in (test_turn._made, test_group._made, test_workflow._made):
-        while made:
-            await made.pop().engine.shutdown()
 
 
 async def read(made: Bench) -> Bench:
@@ -58,11 +49,10 @@ def brief(row: WorkRow) -> tuple[str, str, str, str]:
 async def again(made: Bench, tmp_path: Path) -> Bench:
     """Return an engine that has read nothing but the index."""
     await made.engine.shutdown()
-    for kept in (test_turn._made, test_group._made, test_workflow._made):
-        if made in kept:
-            kept.remove(made)
+    if made in left_open:
+        left_open.remove(made)
     other = await read(a_bench(a_log_store(tmp_path)))
-    test_turn._made.append(other)
+    left_open.append(other)
     return other
 
 
@@ -285,7 +275,7 @@ async def test_a_failed_step_needs_the_user_and_says_why(tmp_path: Path) -> None
 async def test_a_debate_says_its_round_and_is_done_or_stopped(tmp_path: Path) -> None:
     gate = asyncio.Event()
     made = await read(a_bench(a_log_store(tmp_path)))
-    test_turn._made.append(made)
+    left_open.append(made)
     made.models.otherwise = lambda _: ["I think", gate, " so."]
     session_id = await made.engine.debates.start(a_setup(2, rounds=2))
     await until(lambda: found(made, session_id).says.endswith("is writing"))

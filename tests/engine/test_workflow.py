@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,20 +17,11 @@ from app.engine.library.definitions import read_built_in
 from app.engine.workflow.commands import by_keyword, choice_of
 from app.engine.workflow.director import begun
 from app.engine.workflow.run import read_by_people, step_complete
-from tests.builders import Bench, Hang, Script, a_bench, a_log_store, until
+from tests.builders import Bench, Hang, Script, a_bench, a_log_store, left_open, until
 from tests.engine.test_turn import _asker, agent, calling, status
 
 BUILT_IN = read_built_in(Path(__file__).parents[2] / "resources" / "workflows", WorkflowDefinition)["en"]
 DONE_TEXT = "It is done.\n\n[STEP_COMPLETE]\nartifacts: patch.diff\nstatus: done"
-
-_made: list[Bench] = []
-
-
-@pytest.fixture(autouse=True)
-async def engines_are_closed() -> AsyncIterator[None]:
-    yield
-    while _made:
-        await _made.pop().engine.shutdown()
 
 
 def step(step_id: str, *after: str, role: str = "QA", **fields: object) -> WorkflowStep:
@@ -54,7 +45,7 @@ def bench(
     made = a_bench(a_log_store(tmp_path), agents=agents, tools=(_asker(),))
     made.models.otherwise = answer
     made.documents.workflows.kept = (definition,)
-    _made.append(made)
+    left_open.append(made)
     return made
 
 
@@ -202,7 +193,7 @@ async def test_after_a_restart_it_is_paused_and_no_step_runs_twice(tmp_path: Pat
         )
     )
     await made.engine.shutdown()
-    _made.clear()
+    left_open.clear()
     again = bench(tmp_path, lambda _: [DONE_TEXT])
     live = await again.engine.open(session_id)
     assert live.session.status == Status.PAUSED
@@ -376,7 +367,7 @@ async def test_a_step_that_was_cut_can_be_left_out_instead(tmp_path: Path) -> No
     with pytest.raises(BadInput, match="step_not_skippable"):
         await made.engine.workflows.skip(session_id, "a")
     await made.engine.shutdown()
-    _made.clear()
+    left_open.clear()
     again = bench(tmp_path, lambda _: [DONE_TEXT])
     await again.engine.open(session_id)
     assert states(again, session_id)["a"] == "ready", "nobody works, and it is in progress"

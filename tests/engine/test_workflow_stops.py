@@ -9,9 +9,7 @@ from app.core.definitions import WorkflowDefinition
 from app.core.session import Status
 from tests.builders import Hang, until
 from tests.engine.test_turn import status
-from tests.engine.test_workflow import DONE_TEXT, bench, engines_are_closed, states, step, step_of
-
-__all__ = ["engines_are_closed"]
+from tests.engine.test_workflow import DONE_TEXT, bench, states, step, step_of
 
 
 async def test_a_step_accepted_while_the_run_saves_that_it_waits_is_gone_on_with(

@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QLabel
 
 from app.core.servers import McpServer
 from app.gui.web_view import available
-from app.gui.widgets.approval_card import ApprovalCard
-from app.gui.widgets.page_card import PageCard
+from app.gui.widgets.approval_card import ApprovalCard, PageCard
 from app.gui.widgets.question_card import QuestionCard
 from tests import app_driver
 from tests.app_driver import Person, at_window
@@ -95,7 +94,7 @@ async def test_moots_own_question_is_native_and_a_servers_is_a_card_of_its_page(
     monkeypatch,
 ):
     # As where the viewer is not installed.
-    monkeypatch.setattr("app.gui.widgets.page_card.available", lambda: False)
+    monkeypatch.setattr("app.gui.widgets.approval_card.available", lambda: False)
     told = asking(
         wire_servers["openai"],
         call("pages__day", "call_1", which="the fair"),

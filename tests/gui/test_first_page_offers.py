@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QProgressBar
 
-from app.children import packages
+from app.children import processes
 from app.core import catalog
 from app.gui.widgets.notices import OfferLine
 from app.providers import model_file
@@ -176,7 +176,7 @@ def missing(monkeypatch, tmp_path):
             target = str(folder / "made.whl")
             yield [sys.executable, "-c", script, str(wheel), target, str(seconds)]
 
-        monkeypatch.setattr(packages, "installers", installers)
+        monkeypatch.setattr(processes, "installers", installers)
 
     return fetched_in
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.core.message import Message, Prompt, PromptType
-from app.engine.questions import is_hand_over
+from app.engine.work import is_hand_over
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.approval_card import HandOverCard
 from app.storage.paths import resources_dir

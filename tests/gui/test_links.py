@@ -111,4 +111,4 @@ def test_there_is_one_way_to_open_an_address() -> None:
         for path, node in _nodes_of_files_with("webbrowser")
         if isinstance(node, ast.Attribute) and ast.unparse(node) == "webbrowser.open"
     ]
-    assert browsers == ["cli/commands/servers.py"]
+    assert browsers == ["cli/commands/providers.py"]

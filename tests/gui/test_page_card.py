@@ -15,7 +15,7 @@ from app.core.message import Author, Message, Prompt
 from app.gui.display.appearance import Language, Look
 from app.gui.panels.conversation_view import QuestionCards
 from app.gui.web_view import available
-from app.gui.widgets.page_card import HIGHEST, LOWEST, PageCard, ViewerOffer
+from app.gui.widgets.approval_card import HIGHEST_PAGE, LOWEST, PageCard, ViewerOffer
 from app.gui.widgets.question_card import QuestionCard
 from app.storage.paths import resources_dir
 from tests.gui.web_engine import web_engine  # noqa: F401
@@ -82,7 +82,7 @@ def made(qtbot, qapp) -> Callable[..., Made]:
 
 
 def test_it_says_whose_page_it_is_and_shows_none_of_it(made, monkeypatch):
-    monkeypatch.setattr("app.gui.widgets.page_card.available", lambda: False)
+    monkeypatch.setattr("app.gui.widgets.approval_card.available", lambda: False)
     one = made("<script>x()</script>")
     assert isinstance(one.card, QuestionCard)
     assert one.text("page_from") == "Page from pa<b>ges · pages__day"
@@ -95,7 +95,7 @@ def test_it_says_whose_page_it_is_and_shows_none_of_it(made, monkeypatch):
 
 
 def test_without_the_view_the_words_of_the_page_are_shown(made, monkeypatch):
-    monkeypatch.setattr("app.gui.widgets.page_card.available", lambda: False)
+    monkeypatch.setattr("app.gui.widgets.approval_card.available", lambda: False)
     page = (
         "<!doctype html><head><title>T</title><style>p{}</style></head><body><h1>Pick <b>one</b> day</h1>"
         '<p>A &amp;&lt;i> B<br>C\u202e</p><script>alert("<p>x</p>")</script><button>Mon</button> 3 < 4'
@@ -106,7 +106,7 @@ def test_without_the_view_the_words_of_the_page_are_shown(made, monkeypatch):
 
 
 def test_without_the_view_it_is_answered_or_skipped(made, monkeypatch):
-    monkeypatch.setattr("app.gui.widgets.page_card.available", lambda: False)
+    monkeypatch.setattr("app.gui.widgets.approval_card.available", lambda: False)
     one = made()
     QTest.keyClicks(one.card._box, "Monday")
     QTest.keyClick(one.card._box, Qt.Key.Key_Return)
@@ -156,7 +156,7 @@ def test_what_cannot_be_shown_says_so_and_can_be_answered(made, text, mime, name
 async def test_where_the_sandbox_cannot_start_the_page_is_refused_in_words(
     made, monkeypatch, user, python, said
 ):
-    monkeypatch.setattr("app.gui.widgets.page_card.available", lambda: True)
+    monkeypatch.setattr("app.gui.widgets.approval_card.available", lambda: True)
     monkeypatch.delenv("QTWEBENGINE_DISABLE_SANDBOX", raising=False)
     monkeypatch.delenv("QTWEBENGINE_CHROMIUM_FLAGS", raising=False)
     monkeypatch.setattr(os, "geteuid", lambda: user)
@@ -187,8 +187,8 @@ async def test_the_window_does_not_wait_for_the_check_of_the_sandbox(made, monke
         ends.wait(20.0)
         return "sandbox"
 
-    monkeypatch.setattr("app.gui.widgets.page_card.available", lambda: True)
-    monkeypatch.setattr("app.gui.widgets.page_card.sandbox_problem", check)
+    monkeypatch.setattr("app.gui.widgets.approval_card.available", lambda: True)
+    monkeypatch.setattr("app.gui.widgets.approval_card.sandbox_problem", check)
     one, answered = made("<p>Monday?</p>"), made("<p>Monday?</p>")
     for each in (one, one, answered):
         QTest.mouseClick(each.card.show_page, Qt.MouseButton.LeftButton)
@@ -281,7 +281,7 @@ async def test_a_tool_asks_first_and_a_no_is_told_to_the_page(made):
 @needs_view
 async def test_a_page_has_the_height_it_wants_within_limits(made):
     one = await opened(made, "")
-    for wanted, given in ((10, LOWEST), (200, 200), (90_000, HIGHEST)):
+    for wanted, given in ((10, LOWEST), (200, 200), (90_000, HIGHEST_PAGE)):
         one.card._on_said(f'{{"type": "ui-size-change", "payload": {{"height": {wanted}}}}}', False)
         assert one.card._view.height() == given
         assert one.card.heightForWidth(620) > given

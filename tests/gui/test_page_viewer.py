@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtWidgets import QLabel, QProgressBar
 
 from app.core.message import Author, Message, Prompt
+from app.gui.widgets.approval_card import PageCard
 from app.gui.widgets.notices import OfferLine
-from app.gui.widgets.page_card import PageCard
 from tests import app_driver
 from tests.app_driver import at_window
 from tests.tools.package_index import made_wheel, package_index
@@ -18,7 +18,7 @@ PAGE = {"uri": "ui://day/1", "mimeType": "text/html", "text": "<h1>Pick</h1>"}
 
 @pytest.fixture
 def index(tmp_path, monkeypatch):
-    monkeypatch.setattr("app.gui.widgets.page_card.available", lambda: False)
+    monkeypatch.setattr("app.gui.widgets.approval_card.available", lambda: False)
     with package_index(tmp_path, monkeypatch) as index:
         yield index
 

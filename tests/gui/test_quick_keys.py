@@ -18,7 +18,7 @@ from jeepney.io.blocking import Proxy, open_dbus_connection
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 
-from app.gui.controllers.quick_chat import _key_grab
+from app.gui.controllers.window import _key_grab
 from app.gui.desktop.key_grab import NOWHERE, REFUSED, Held, pressed_of
 from app.gui.desktop.portal_keys import PATH, PORTAL, REQUEST, SHORTCUTS, PortalGrab, trigger
 from app.gui.desktop.windows_keys import ALT, CONTROL, SHIFT, WindowsGrab, hot_key

@@ -12,14 +12,13 @@ from app.core.store import Backup, BackupContents, PackedSession
 from app.core.tool import ServerState, ServerStatus
 from app.engine.importing import Arrival, Arrivals
 from app.engine.library.definitions import Shared
-from app.engine.questions import question_text
+from app.engine.work import question_text
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, LinkDialog, RestoreDialog
 from app.gui.dialogs.connect_dialogs import ConsentDialog
 from app.gui.dialogs.definition_dialogs import BringInDialog, preview_of
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.approval_card import ApprovalCard, HandOverCard
+from app.gui.widgets.approval_card import ApprovalCard, HandOverCard, PageCard, ViewerOffer
 from app.gui.widgets.item_list import ItemList
-from app.gui.widgets.page_card import PageCard, ViewerOffer
 from app.gui.widgets.question_card import OptionRow, QuestionCard
 from app.gui.widgets.text import ElidedLabel, Paragraph
 from app.storage.paths import resources_dir

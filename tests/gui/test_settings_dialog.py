@@ -5,7 +5,7 @@ import json
 import pytest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
-from app.gui.pages.settings.lists import TwoLineList
+from app.gui.pages.settings.settings_rows import TwoLineList
 from tests.app_driver import at_window, until
 from tests.wire import WireServer, write_providers
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-from app.children.commands import below, living, process_of
+from app.children.processes import below, living, process_of
 from app.core.catalog import PROGRAM, ProviderConfig
 from app.core.provider import Finished, ModelRequest, Text
 from app.providers.external_agents import ExternalAgents

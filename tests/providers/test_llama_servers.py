@@ -17,7 +17,7 @@ from app.providers.embedded_server import ServerSpec
 from app.providers.endpoints import LOCAL
 from app.providers.local_models import GgufError, read_header
 from app.providers.model_file import find_model
-from app.providers.model_host.llama_servers import LlamaServers
+from app.providers.model_host.host import LlamaServers
 from app.providers.model_host.request import ModelCall
 from app.storage.paths import resources_dir
 from tests.repeats import repeats

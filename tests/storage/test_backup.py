@@ -12,13 +12,20 @@ import pytest
 
 from app.core.errors import StorageError
 from app.core.store import BackupReason
-from app.storage.backup import KEPT, LIMITS, MANIFEST, may_be_packed, own_backups, write_backup
 from app.storage.documents import JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.foreign_file import CheckedZip
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
-from app.storage.stored_data import FileArchive
+from app.storage.stored_data import (
+    KEPT,
+    LIMITS,
+    MANIFEST,
+    FileArchive,
+    may_be_packed,
+    own_backups,
+    write_backup,
+)
 from tests.storage.samples import ROOT, debate, finished, message, new_store, saved, started
 from tests.storage.sim_fs import SimFS
 

@@ -10,8 +10,7 @@ import pytest
 
 from app.core.definitions import Agent, Busy
 from app.core.errors import BadInput, StorageError
-from app.storage.definitions import KEPT_VERSIONS
-from app.storage.documents import JsonDocuments
+from app.storage.documents import KEPT_VERSIONS, JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths
 

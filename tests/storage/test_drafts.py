@@ -11,12 +11,11 @@ from app.core.draft import NEW, SETUP, Draft, ParticipantDraft, Rewriting, Setup
 from app.core.errors import StorageError
 from app.core.ids import new_id
 from app.core.message import Attachment
-from app.storage.backup import packed_files
 from app.storage.documents import DraftFolder, JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
-from app.storage.stored_data import FileArchive
+from app.storage.stored_data import FileArchive, packed_files
 from tests.storage.sim_fs import SimFS
 
 PICTURE = Attachment(name="그림.png", media_type="image/png", data="aGVsbG8=" * 900_000)

@@ -37,9 +37,7 @@ from app.core.session import (
 from app.core.settings import Settings, rules
 from app.core.texts import clean_values
 from app.core.usage import UsageEntry
-from app.storage.backup import MANIFEST, OpenBackup
-from app.storage.definitions import MOST_VERSION
-from app.storage.documents import DraftFolder, JsonDocuments
+from app.storage.documents import MOST_VERSION, DraftFolder, JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.index import load_index, save_index
 from app.storage.lines import Op, decode_line, encode_line
@@ -47,6 +45,7 @@ from app.storage.log import FIELD, MESSAGE, SESSION_FIELD, faults, load_session
 from app.storage.paths import DataPaths
 from app.storage.records import MOST_DEPTH
 from app.storage.sessions import JsonLogStore
+from app.storage.stored_data import MANIFEST, OpenBackup
 from app.storage.usage_ledger import UsageFile, read_ledger
 from tests.repeats import tries
 from tests.storage.mutated_records import (

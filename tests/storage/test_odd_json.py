@@ -12,13 +12,13 @@ from app.core.definitions import Agent
 from app.core.errors import BadInput, MootError
 from app.core.tool import ToolError, read_arguments
 from app.engine.library.definitions import read_document
-from app.storage.backup import OpenBackup
 from app.storage.codec import plain
 from app.storage.documents import JsonDocuments
 from app.storage.foreign_file import read_foreign
 from app.storage.lines import encode_line
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
+from app.storage.stored_data import OpenBackup
 from tests.storage.samples import debate, message
 
 GENEROUS_S = 20.0

@@ -15,12 +15,11 @@ from app.core.errors import BadInput, NotFound, StorageError
 from app.core.ids import new_id
 from app.core.session import Folder
 from app.core.store import BackupContents, BackupReason, Difference
-from app.storage import backup, foreign_file
-from app.storage.backup import MANIFEST
+from app.storage import foreign_file, stored_data
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
-from app.storage.stored_data import FileArchive
+from app.storage.stored_data import MANIFEST, FileArchive
 from tests.storage.samples import finished, log_bytes, message, saved
 
 ADA = '{"id": "ada", "name": "Ada"}'
@@ -229,7 +228,7 @@ async def test_a_zip_that_is_no_backup_is_refused_in_words(
 async def test_a_zip_of_very_many_files_is_refused(
     archive: FileArchive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(backup, "LIMITS", backup.LIMITS._replace(entries=5))
+    monkeypatch.setattr(stored_data, "LIMITS", stored_data.LIMITS._replace(entries=5))
     path = tmp_path / "given.zip"
     path.write_bytes(zipped({f"assistants/a{number}.json": ADA for number in range(9)}))
     with pytest.raises(BadInput, match="zip_too_many"):
@@ -254,7 +253,7 @@ def test_what_cannot_be_unpacked_is_said_whatever_packed_it(tmp_path: Path, meth
             broken[chance.randrange(43, whole.index(b"PK\x01\x02"))] = chance.randrange(256)
         path.write_bytes(broken)
         with (
-            closing(foreign_file.CheckedZip(path, backup.LIMITS)) as file,
+            closing(foreign_file.CheckedZip(path, stored_data.LIMITS)) as file,
             pytest.raises(BadInput, match=r"zip_damaged|zip_unpacks_too_large"),
         ):
             file.read("settings.json")
@@ -267,7 +266,7 @@ def test_what_a_zip_says_of_its_size_does_not_count(tmp_path: Path):
     data[place + 24 : place + 28] = (10).to_bytes(4, "little")
     path = tmp_path / "given.zip"
     path.write_bytes(data)
-    with closing(foreign_file.CheckedZip(path, backup.LIMITS)) as file, pytest.raises(BadInput):
+    with closing(foreign_file.CheckedZip(path, stored_data.LIMITS)) as file, pytest.raises(BadInput):
         file.read("settings.json")
 
 

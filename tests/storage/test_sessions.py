@@ -23,8 +23,7 @@ from app.storage.codec import plain
 from app.storage.file_system import FileSystem
 from app.storage.lines import decode_line, encode_line
 from app.storage.records import apply_patch, merge_patch
-from app.storage.sessions import JsonLogStore, autosave
-from app.storage.trash import LOOKED, remove_old, thrown
+from app.storage.sessions import LOOKED, JsonLogStore, autosave, remove_old, thrown
 from tests.storage.samples import (
     ADA,
     changed,

@@ -11,12 +11,11 @@ from app import wiring
 from app.core.errors import StorageError
 from app.core.ids import new_id
 from app.core.store import BackupReason
-from app.storage import backup as backup_module
-from app.storage import lines
-from app.storage.backup import STEPS, OpenBackup, Ops, Step, own_backups, upgrade, upgraded, write_backup
+from app.storage import lines, stored_data
 from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
+from app.storage.stored_data import STEPS, OpenBackup, Ops, Step, own_backups, upgrade, upgraded, write_backup
 from tests.storage.samples import ROOT, log_bytes, log_file, new_store, saved
 from tests.storage.sim_fs import SimFS
 
@@ -132,8 +131,8 @@ def test_a_backup_of_before_comes_back_in_the_form_of_now(paths: DataPaths, monk
     put(paths.settings, '{"version": 1, "theme": "dark"}')
     packed = write_backup(paths, DISK, "daily").path
     paths.session(session_id).unlink()
-    monkeypatch.setattr("app.storage.backup.STEPS", TOMORROW)
-    monkeypatch.setattr("app.storage.backup.upgraded", lambda *args: upgraded(*args, TOMORROW))
+    monkeypatch.setattr("app.storage.stored_data.STEPS", TOMORROW)
+    monkeypatch.setattr("app.storage.stored_data.upgraded", lambda *args: upgraded(*args, TOMORROW))
     backup = OpenBackup(paths, DISK, Path(packed))
     assert b'"SAID"' in backup.log(session_id)
     assert dict(backup.documents())["settings.json"].count(b'"look": "dark"') == 1
@@ -146,7 +145,7 @@ def test_the_power_goes_off_at_every_call_of_an_upgrade():
     def filled() -> SimFS:
         disk = SimFS()
         for session_id in session_ids:
-            backup_module.write_whole(disk, paths.session(session_id), log_bytes())
+            stored_data.write_whole(disk, paths.session(session_id), log_bytes())
         return disk
 
     number, ended = 0, False

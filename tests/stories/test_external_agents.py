@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.children.commands import living
+from app.children.processes import living
 from tests.providers.external import AGENT, all_below, parent_of, told
 from tests.repeats import slow_after
 from tests.stories.processes import Running, look, moot, wait_until_gone

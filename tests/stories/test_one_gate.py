@@ -11,7 +11,7 @@ import pytest
 from app.core import catalog
 from app.core.council import Participant
 from app.engine.debate.setup import DebateSetup
-from app.engine.turns import metered_models
+from app.engine.turns import context
 from app.wiring import Moot, open_moot
 from tests.wire import Answer, Fault, WireServer, write_providers
 from tests.wire.server import Recorded
@@ -26,7 +26,7 @@ async def moot(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     """A Moot with one provider, which writes two answers at once."""
     rows = [replace(row, calls_at_once=AT_ONCE) if row.kind == "openai" else row for row in catalog.KINDS]
     monkeypatch.setattr(catalog, "KINDS", tuple(rows))
-    monkeypatch.setattr(metered_models, "MIN_WAIT", PAUSE_S)
+    monkeypatch.setattr(context, "MIN_WAIT", PAUSE_S)
     with WireServer("openai") as server:
         for name, value in write_providers(data_dir, [server]).items():
             monkeypatch.setenv(name, value)

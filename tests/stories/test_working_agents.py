@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.children.commands import living
+from app.children.processes import living
 from app.cli.printing.lines import load_texts
 from app.core.definitions import Agent, Group, Leader, WorkflowDefinition, WorkflowStep
 from app.core.errors import BadInput

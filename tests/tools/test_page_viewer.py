@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from app.children.packages import PackageError
+from app.children.processes import PackageError
 from app.tools import page_viewer
 from tests.tools.package_index import FILES, made_wheel, package_index
 

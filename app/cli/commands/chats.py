@@ -21,9 +21,9 @@ from app.core.session import OF_FOLDER, AgentMode
 from app.core.settings import RunLimits
 from app.core.texts import exact, visible
 from app.engine.chat.commands import checked_text
+from app.engine.history import look_cost, look_words
 from app.engine.library.agents import Readers, look_of
 from app.engine.live_session import LiveSession
-from app.engine.request_items import look_cost, look_words
 
 _SAID = {
     Consent.ALLOW: frozenset((Consent.ALLOW, "yes", "y", "허용", "허락", "네", "예", "응")),

@@ -50,7 +50,7 @@ from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.request import AgentTurn, Attempt, history_of, next_lead, root_turn
-from app.engine.sessions import Sessions, check_open
+from app.engine.runner import Sessions, check_open
 from app.engine.turns.context import Services
 from app.engine.turns.summarizing import measured, summary_message
 

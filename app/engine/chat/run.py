@@ -1,7 +1,10 @@
-"""A running chat: takes the assistant's turn, then sends queued messages, until it is the user's turn."""
+"""A running chat: takes the assistant's turn, then sends queued messages, until it is the user's turn.
+
+What comes next is decided without side effects.
+"""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +15,8 @@ from app.core.ids import new_id
 from app.core.message import MCP_CALLER, Attachment, Author, Message, MessageState, Role, new_message
 from app.core.session import AnswerChoice, Chat, DebateTools, Reason, Status
 from app.core.settings import Settings
-from app.core.turns import failed_result, last_answer, unanswered
+from app.core.turns import failed_result, is_over, last_answer, unanswered
 from app.engine.availability import NotFree, SentTo
-from app.engine.chat.director import decide
 from app.engine.criteria.checking import MOOT, MOST_ROUNDS, Check, check, is_checked, round_of, told_missing
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
@@ -24,6 +26,16 @@ from app.engine.turns.context import Services, TreeContext, TurnState
 from app.engine.turns.limits import Budget
 from app.engine.turns.tool_calls import attach_servers
 from app.engine.turns.turn_tree import TurnTree
+
+
+def decide(chat: Chat, head: Sequence[Message]) -> Decision:
+    """Return what comes next; `head` are the messages of the last turn of the shown version."""
+    if head and head[0].role == Role.USER:
+        return Speak(chat.assistant_id, follows=head[0].turn_id)
+    if head and not is_over(list(head)):
+        return Speak(head[0].author.id, follows=head[0].follows or "", turn_id=head[0].turn_id)
+    return Send(chat.queue[0]) if chat.queue else Ask()
+
 
 USER_AUTHOR = Author(id="user", name="User", kind="user")
 STOPPED_RESULT = "The user stopped this."

@@ -15,8 +15,8 @@ from app.engine.chat.commands import MAX_TITLE, title_of
 from app.engine.library.agents import AgentDirectory, AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.sessions import Sessions
-from app.engine.turns.metered_models import MeteredModels
+from app.engine.runner import Sessions
+from app.engine.turns.context import MeteredModels
 
 # What a title is made from: so many characters of the question, and of its answer.
 EXCERPT = 2_000

@@ -48,8 +48,8 @@ from app.engine.debate.setup import MAX_PARTICIPANTS, DebateSetup, draft_of, joi
 from app.engine.history import tokens_of
 from app.engine.live_session import LiveSession
 from app.engine.request import WINDOW
+from app.engine.runner import Sessions
 from app.engine.scores import calibrations, scores
-from app.engine.sessions import Sessions
 from app.engine.voting import name_of, seat_of
 
 # Tokens: the frame of a request, the options, what a comparison is; and a statement where nobody has made one yet.

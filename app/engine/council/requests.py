@@ -40,11 +40,10 @@ from app.engine.debate.replies import (
     read_choice,
     same_words,
 )
-from app.engine.history import tokens_of
+from app.engine.history import context_text, merged, tokens_of, with_seen
 from app.engine.names import label_of
 from app.engine.prompts import Prompts
 from app.engine.request import WINDOW, length_words
-from app.engine.request_items import context_text, merged, with_seen
 from app.engine.voting import seat_of
 
 MOST_POINTS = 6

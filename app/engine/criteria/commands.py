@@ -11,8 +11,8 @@ from app.core.provider import one_message
 from app.core.session import Status
 from app.engine.library.agents import AgentModel
 from app.engine.prompts import Prompts
-from app.engine.sessions import Sessions
-from app.engine.turns.metered_models import MeteredModels
+from app.engine.runner import Sessions
+from app.engine.turns.context import MeteredModels
 
 # How many criteria are proposed at most, and the characters of a task that are read for that.
 MOST_PROPOSED = 5

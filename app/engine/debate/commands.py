@@ -21,8 +21,8 @@ from app.engine.director import Finish
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.sessions import Sessions, check_open
-from app.engine.turns.metered_models import MeteredModels
+from app.engine.runner import Sessions, check_open
+from app.engine.turns.context import MeteredModels
 from app.engine.voting import SessionChecks, seat_of
 
 

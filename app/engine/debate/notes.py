@@ -19,7 +19,7 @@ from app.engine.live_session import LiveSession
 from app.engine.names import label_of
 from app.engine.prompts import Prompts
 from app.engine.request import WINDOW
-from app.engine.turns.metered_models import MeteredModels
+from app.engine.turns.context import MeteredModels
 from app.engine.turns.summarizing import ask_for_summary, summary_message
 from app.engine.voting import seat_of
 

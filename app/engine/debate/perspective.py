@@ -15,12 +15,11 @@ from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.session import Debate
 from app.engine.debate.modes import ROLES, motion_of, role_name, system_prompt
-from app.engine.history import summary_for
+from app.engine.history import context_text, merged, summary_for, with_seen
 from app.engine.live_session import LiveSession
 from app.engine.names import LABEL_OF_PROGRAM, USER_NAMES, addressed, label_of
 from app.engine.prompts import Prompts
 from app.engine.request import SMALL_MODEL_OPTIONS, WINDOW, temperature_of
-from app.engine.request_items import context_text, merged, with_seen
 
 TRANSCRIPT_CONTEXT = 6_000
 TRANSCRIPT_PERSONA = 300

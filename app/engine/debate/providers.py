@@ -18,14 +18,13 @@ from app.engine.debate.modes import form_of
 from app.engine.debate.perspective import Turn, chat_request, notes_sent, transcript_request
 from app.engine.debate.setup import knows_judge
 from app.engine.director import Speak
-from app.engine.history import fits, tokens_of
+from app.engine.history import as_taken, context_text, fits, tokens_of
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.providers import ProviderProblem, provider_of, stays_here
 from app.engine.request import WINDOW, cache_plan
-from app.engine.request_items import as_taken, context_text
-from app.engine.turns.metered_models import MeteredModels
+from app.engine.turns.context import MeteredModels
 from app.engine.voting import VotingChecks, name_of, seat_of
 
 MOST_JUDGES = 3

@@ -23,14 +23,12 @@ from app.engine.chat.run import close_turns, open_questions
 from app.engine.debate import director
 from app.engine.debate.providers import DebateProviders
 from app.engine.director import Speak
+from app.engine.history import merged
 from app.engine.live_session import LiveSession
 from app.engine.request import AgentTurn, Attempt, name_of, turn_items
-from app.engine.request_items import merged
-from app.engine.runner import Run
-from app.engine.sessions import Sessions, check_open
-from app.engine.turns.context import Outcome, Services, TreeContext, TurnState
+from app.engine.runner import Run, Sessions, check_open
+from app.engine.turns.context import MeteredModels, Outcome, Services, TreeContext, TurnState
 from app.engine.turns.limits import Budget
-from app.engine.turns.metered_models import MeteredModels
 from app.engine.turns.speaker_turn import CallPlan
 from app.engine.turns.tool_calls import attach_servers
 from app.engine.turns.turn_tree import TurnTree

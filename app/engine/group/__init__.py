@@ -1,1 +1,1 @@
-"""Groups of assistants under an orchestrator: director says whose turn it is, run takes it; commands."""
+"""Groups of assistants under an orchestrator: director says whose turn it is, commands takes it."""

@@ -1,4 +1,7 @@
-"""The commands of groups: their definitions, and sessions with them; `engine.groups` for window and command line."""
+"""The commands of groups: their definitions, and sessions with them; `engine.groups` for window and command line.
+
+Also a running group: the orchestrator's turns and its members', each a root turn of the conversation.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,16 +13,70 @@ from app.core.definitions import Agent, Group
 from app.core.errors import BadInput, Failure
 from app.core.events import GroupsChanged
 from app.core.message import Attachment, Author
-from app.core.session import AgentMode, Chat, GroupSession, GroupState, Plan, Status
+from app.core.session import AgentMode, Chat, GroupSession, GroupState, Plan, Reason, Status, counted
 from app.core.texts import clean_text
 from app.engine.chat.commands import begun_with, checked_mode, checked_text
-from app.engine.chat.run import no_answer, user_message
-from app.engine.group.director import members_turn
-from app.engine.library.agents import AgentDirectory, AgentModel, Assistants
+from app.engine.chat.run import ChatRun, no_answer, user_message
+from app.engine.director import Ask, Speak
+from app.engine.group.director import decide, members_turn
+from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel, Assistants
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.prompts import Prompts
-from app.engine.request import ORCHESTRATOR
-from app.engine.sessions import Sessions
+from app.engine.request import ORCHESTRATOR, next_lead, orchestrator_of, told_to_lead, turns_used
+from app.engine.runner import Sessions
+
+
+class GroupRun(ChatRun):
+    """A running group, in a task of its own."""
+
+    async def _step(self) -> None:
+        session = self._live.group_session
+        if session.chat.summarise and not self._pausing:
+            directory, prompts = self._services.directory, self._services.prompts
+            await self._summarise(next_lead(self._live, directory, prompts))
+            return
+        members = self._services.directory.members(session.group)
+        queue = session.chat.queue
+        reads = bool(queue) and not self._services.drafts.holds(self._live.id, queue[0].id)
+        match decide(self._live, session, members, reads=reads):
+            case Speak() as spoken if not self._pausing:
+                if spoken.speaker == ORCHESTRATOR:
+                    await self._lead(session, members, spoken)
+                else:
+                    await self._hand_over(members, spoken)
+            case decision:
+                if isinstance(decision, Ask) and turns_used(self._live) >= session.group.turns_limit:
+                    self._limit = counted(Reason.TURNS_LIMIT, session.group.turns_limit)
+                await self._end_or_send(decision)
+                ended = isinstance(decision, Ask) and self._live.session.status != Status.RUNNING
+                if ended and session.plan is not None and session.plan.open:
+                    self._live.notice("plan_open", count=len(session.plan.open))
+
+    async def _lead(self, session: GroupSession, members: tuple[Agent, ...], spoken: Speak) -> None:
+        saved = self._services.directory.group(session.group.id)
+        if spoken.last and not spoken.turn_id:
+            self._live.notice(Reason.TURNS_LIMIT, limit=session.group.turns_limit)
+        agent = orchestrator_of(self._live, saved, last=spoken.last)
+        notes, state = told_to_lead(self._live, members, self._services.prompts, begun=bool(spoken.turn_id))
+        await self._take(
+            agent,
+            spoken,
+            members=members,
+            kind=ORCHESTRATOR,
+            notes=notes,
+            state=state,
+            given=(ORCHESTRATION,),
+        )
+
+    async def _hand_over(self, members: tuple[Agent, ...], spoken: Speak) -> None:
+        agent = next((one for one in members if one.id == spoken.speaker), None)
+        if agent is None:
+            name = self._live.group_session.group.name_of(spoken.speaker)
+            author = Author(id=spoken.speaker, name=name, path=(spoken.speaker,))
+            self._fail(author, spoken)
+            return
+        await self._take(agent, spoken, members=members)
+
 
 MAX_MEMBERS = 20
 MAX_TURNS = 200

@@ -1,21 +1,36 @@
-"""The turn of a speaker in any kind of session: a free slot, the provider's gate, the call, its answer, its failure.
+"""The turn of a speaker in any kind of session: a free slot, the gate, the call, its answer, its failure.
 
-Used by debates, chats, groups, sub-agents and the steps of workflows. The answer grows over the attempts of one call. How
+Used by debates, chats, groups, sub-agents and steps. The answer grows over the attempts of one call. How
 often and when a call is made again is decided here; how long it waits first is `seconds_to_wait` in
-metered_models.py.
+context.py. The calls that an external agent reports of itself are rows of the turn, of which Moot runs none.
 """
 
 import asyncio
 import logging
+import shlex
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
+from json import dumps
 
 from app.core.definitions import Effort
 from app.core.errors import Failure, FailureKind, ProviderError
-from app.core.events import RetryScheduled
+from app.core.events import PromptAsked, RetryScheduled, ToolFinished
 from app.core.ids import new_id, utc_now
-from app.core.message import Attachment, Author, Message, MessageState, ToolCall, Usage
+from app.core.message import (
+    Attachment,
+    Author,
+    Consent,
+    Message,
+    MessageState,
+    Prompt,
+    PromptReason,
+    PromptType,
+    Role,
+    ToolCall,
+    Usage,
+)
+from app.core.owned_tasks import start_owned
 from app.core.provider import (
     AgentAct,
     AgentAsk,
@@ -27,13 +42,173 @@ from app.core.provider import (
     Text,
 )
 from app.core.texts import closed, escape_markdown
+from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.availability import Waits, Work
 from app.engine.live_session import LiveSession
-from app.engine.request import Attempt
-from app.engine.turns import metered_models
-from app.engine.turns.context import Services
+from app.engine.request import AgentTurn, Attempt
+from app.engine.turns.context import (
+    MOST_REPEATS,
+    MeteredCall,
+    MeteredModels,
+    Outcome,
+    Place,
+    Services,
+    TreeContext,
+    TurnState,
+    about_call,
+    seconds_before,
+    seconds_to_wait,
+    started,
+    with_time,
+)
 from app.engine.turns.reply import PASSED, ReplyCleaner, is_pass, whole_sentences
-from app.engine.turns.reported_calls import ReportedCalls
+
+Ask = Callable[[AgentTurn, ToolCall, Prompt], Awaitable[str | None]]
+
+
+class ReportedCalls:
+    """The calls that an external agent reports in one turn; `ask` puts a question to the user.
+
+    Each is written as a call of the turn's last message and a result that streams until its end is reported.
+    """
+
+    def __init__(self, context: TreeContext, turn: AgentTurn, ask: Ask) -> None:
+        self._live = context.live
+        self._models = context.services.models
+        self._turn = turn
+        self._ask = ask
+        self._message: Message | None = None
+        self._calls: dict[str, ToolCall] = {}
+        self._results: dict[str, Message] = {}
+        self._asking: set[asyncio.Task[None]] = set()
+
+    @property
+    def any(self) -> bool:
+        """Whether the agent has reported a call."""
+        return bool(self._calls)
+
+    def knows(self, act: AgentAct) -> bool:
+        """Whether the agent has told of an act before."""
+        return act.id in self._calls
+
+    def begin(self, act: AgentAct, call_id: str, said: Message | None) -> None:
+        """Write a new call: of the message that ends with it, or of the last one where the agent has said nothing since."""
+        message = said or self._message
+        assert message is not None
+        call = ToolCall(
+            id=call_id, name=act.name, arguments=act.arguments, by=self._turn.agent_model.provider
+        )
+        self._calls[act.id] = call
+        self._write_call(replace(message, tool_calls=(*message.tool_calls, call)))
+        result = self._turn.message(Role.TOOL, tool_call_id=call.id, created_at=utc_now())
+        self._results[act.id] = result
+        self._live.start_message(result, started(self._live, self._turn, call))
+        self.update(act)
+
+    def update(self, act: AgentAct) -> None:
+        """Write what is new about a call."""
+        call = self._calls[act.id]
+        if (call.name, call.arguments) != (act.name, act.arguments):
+            self._calls[act.id] = changed = replace(call, name=act.name, arguments=act.arguments)
+            for message in self._live.turns.said(self._turn.turn_id):
+                if call in message.tool_calls:
+                    calls = tuple(changed if one == call else one for one in message.tool_calls)
+                    self._write_call(replace(message, tool_calls=calls))
+        if act.state != MessageState.STREAMING:
+            self._end(act.id, act.state, act.text)
+
+    def ask(self, ask: AgentAsk) -> None:
+        """Put what the agent asks to the user, while it goes on reporting."""
+        # The agent would wait for ever for an answer that nobody gives.
+        start_owned(
+            self._put(ask),
+            lambda _: self._models.answer_agent(ask.id, Consent.DENY),
+            name="question of an external agent",
+            among=self._asking,
+        )
+
+    def close(self, state: str, text: str = "") -> None:
+        """End what has no result yet, because the answer has ended: nothing more will be reported."""
+        for task in self._asking:
+            task.cancel()
+        for act_id, result in self._results.items():
+            if result.state == MessageState.STREAMING:
+                self._end(act_id, state, text)
+
+    async def _put(self, ask: AgentAsk) -> None:
+        call = self._calls.get(ask.act)
+        answer = Consent.DENY.value
+        if call is not None:
+            prompt = Prompt(
+                question=call.name,
+                type=PromptType.APPROVAL,
+                tool=ask.title,
+                arguments=ask.arguments,
+                options=tuple(one.name for one in ask.options),
+                kinds=tuple(one.kind for one in ask.options),
+                reason=PromptReason.AGENT_ASKS,
+                server=self._turn.agent_model.label,
+            )
+            answer = await self._ask(self._turn, call, prompt) or answer
+        self._models.answer_agent(ask.id, answer)
+
+    def _write_call(self, message: Message) -> None:
+        if self._message is None or self._message.id <= message.id:
+            self._message = message
+        self._live.finish_message(message)
+
+    def _end(self, act_id: str, state: str, text: str) -> None:
+        result = replace(self._results[act_id], content=text, state=state)
+        self._results[act_id] = result
+        about = about_call(self._live, self._turn, self._calls[act_id])
+        ended = ToolFinished(**about, ok=state == MessageState.DONE, content=text)
+        self._live.finish_message(result, *([ended] if result.ended else []))
+
+
+async def _lost(_arguments: object, _run: ToolContext) -> ToolResult:
+    return ToolResult(
+        content="This was cut off, and may have been done or half done. Look at how things are before you go on.",
+        ok=False,
+    )
+
+
+def lost_call(call: ToolCall) -> Tool:
+    """Return what stands for a call whose end was never reported: the agent is told so, after the user was asked."""
+    return Tool(key=call.name, description="", parameters={}, run=_lost)
+
+
+def asks_to_work(context: TreeContext, turn: AgentTurn) -> Outcome | None:
+    """Return why an external agent may not work in its folder yet: the user has not answered, or has denied it."""
+    directory, live = context.services.directory, context.live
+    consent, line = directory.work_consent(turn.agent_model.provider, turn.folder)
+    if consent in live.session.always or directory.may_work(consent):
+        return None
+    prompts = (one.prompt for one in reversed(live.turns.said(turn.turn_id)) if one.prompt is not None)
+    about = (PromptReason.AGENT_WORKS, consent)
+    prompt = next((one for one in prompts if (one.reason, one.consent) == about), None)
+    if prompt is not None and prompt.open:
+        return Outcome(TurnState.WAITING)
+    if prompt is not None and prompt.answer in tuple(Consent) and prompt.answer != Consent.DENY:
+        return None
+    if prompt is not None:
+        failure = Failure(kind=FailureKind.AGENT_REFUSED, detail=turn.folder)
+        message = turn.message(state=MessageState.FAILED, error=failure, created_at=utc_now())
+        live.finish_message(message)
+        return Outcome(TurnState.BROKEN, "", message)
+    name = turn.agent_model.label
+    new = Prompt(
+        question=turn.folder,
+        type=PromptType.APPROVAL,
+        tool=name,
+        arguments=dumps({"folder": turn.folder, "command": shlex.join(line)}, ensure_ascii=False),
+        reason=PromptReason.AGENT_WORKS,
+        server=name,
+        consent=consent,
+    )
+    question = turn.message(Role.SYSTEM, prompt=new, created_at=utc_now())
+    live.finish_message(question, PromptAsked(session_id=live.id, message_id=question.id, prompt=new))
+    return Outcome(TurnState.WAITING)
+
 
 _IN_A_LINK = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\\": "%5C"})
 
@@ -94,7 +269,7 @@ class Answer:
         self,
         live: LiveSession,
         plan: CallPlan,
-        models: metered_models.MeteredModels,
+        models: MeteredModels,
         clock: Callable[[], float],
     ) -> None:
         self._live = live
@@ -110,7 +285,7 @@ class Answer:
         self._held_back: str | None = ""
         self._thinking_gap = ""
         self._request: ModelRequest | None = None
-        self._asked: list[metered_models.MeteredCall] = []
+        self._asked: list[MeteredCall] = []
         self._finished = Finished()
         self._begun = clock()
         self._thought_at: float | None = None
@@ -136,7 +311,7 @@ class Answer:
         """Whether nothing of the answer was shown, not even what was thought."""
         return self._message is None and not self.begun
 
-    async def ask(self, place: metered_models.Place, request: ModelRequest) -> ProviderError | None:
+    async def ask(self, place: Place, request: ModelRequest) -> ProviderError | None:
         """Ask once; return why the answer is not complete, None when it is."""
         self._begun, self._request = self._clock(), request
         self._held_back, self._first_word = "", None
@@ -157,7 +332,7 @@ class Answer:
             return None
         return ProviderError(_NOTHING_SAID.get(reason, FailureKind.EMPTY))
 
-    async def _listen(self, call: metered_models.MeteredCall) -> None:
+    async def _listen(self, call: MeteredCall) -> None:
         cleaner = self._plan.cleaner()
         self._calls.clear()
         self._pictures.clear()
@@ -174,7 +349,7 @@ class Answer:
             if reports is not None:
                 reports.close(ended, "The external agent ended before it told what came of this.")
 
-    async def _take_all(self, call: metered_models.MeteredCall, cleaner: ReplyCleaner) -> None:
+    async def _take_all(self, call: MeteredCall, cleaner: ReplyCleaner) -> None:
         reports = self._plan.reports
         async with aclosing(call.stream()) as stream:
             async for delta in stream:
@@ -465,26 +640,26 @@ class SpeakerTurn:
                     return answer.answered()
                 if error.kind == FailureKind.BUDGET_MONTH:
                     return self._held(answer, error, plan.provider)
-                seconds = metered_models.seconds_before(repeat, error) if answer.silent else None
+                seconds = seconds_before(repeat, error) if answer.silent else None
                 if seconds is not None:
                     await self._rest(plan, error, seconds, repeat)
                     repeat += 1
                     continue
                 limited = error.kind in (FailureKind.RATE_LIMIT, FailureKind.QUOTA)
                 if answer.begun or (retried and not limited):
-                    return answer.failed(metered_models.with_time(error))
+                    return answer.failed(with_time(error))
                 if limited:
-                    if retried or metered_models.seconds_to_wait(error) is None:
+                    if retried or seconds_to_wait(error) is None:
                         return self._held(answer, error, plan.provider)
                 elif self._is_too_long(error, request):
                     if plan.make_room is None:
                         attempt = replace(attempt, window=SHORT_WINDOW)
                     elif not await plan.make_room() and error.kind != FailureKind.UNANSWERED:
-                        return answer.failed(metered_models.with_time(error))
+                        return answer.failed(with_time(error))
                 elif error.kind in (FailureKind.EMPTY, FailureKind.MALFORMED_CALL):
                     attempt = replace(attempt, after_empty=True)
                 else:
-                    return answer.failed(metered_models.with_time(error))
+                    return answer.failed(with_time(error))
                 retried = True
             answer.stopped()
         except asyncio.CancelledError:
@@ -541,6 +716,6 @@ class SpeakerTurn:
             reason=reason,
             provider=plan.provider,
             repeat=repeat,
-            repeats=metered_models.MOST_REPEATS if repeat else 0,
+            repeats=MOST_REPEATS if repeat else 0,
         )
         self._live.tell(event)

@@ -15,8 +15,10 @@ from app.core.session import Reason, Status
 from app.engine.history import (
     LEAST_REPLACED,
     MOST_LEFT,
+    Item,
     PastTurn,
     TokenCount,
+    as_transcript,
     extract,
     limit_for,
     part_to_note,
@@ -43,9 +45,7 @@ from app.engine.request import (
     turn_items,
     turn_plan,
 )
-from app.engine.request_items import Item, as_transcript
-from app.engine.turns.context import TreeContext
-from app.engine.turns.metered_models import PASSING, MeteredCall, MeteredModels
+from app.engine.turns.context import PASSING, MeteredCall, MeteredModels, TreeContext
 from app.engine.turns.reply import ReplyCleaner
 
 SUMMARY, TURN_SUMMARY = "summary", "turn-summary"

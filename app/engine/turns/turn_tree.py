@@ -16,12 +16,10 @@ from app.core.session import Reason, counted
 from app.core.turns import last_answer
 from app.engine.request import ORCHESTRATOR, AgentTurn, Attempt, in_mode, news_of, turn_plan
 from app.engine.turns.context import Outcome, TreeContext, TurnState
-from app.engine.turns.guided import Offer, guided_call, guided_request, lead_offer
 from app.engine.turns.reply import ReplyCleaner
-from app.engine.turns.reported_calls import ReportedCalls, asks_to_work
-from app.engine.turns.speaker_turn import CallPlan, SpeakerTurn
+from app.engine.turns.speaker_turn import CallPlan, ReportedCalls, SpeakerTurn, asks_to_work
 from app.engine.turns.summarizing import Summarizing
-from app.engine.turns.tool_calls import ToolCalls
+from app.engine.turns.tool_calls import Offer, ToolCalls, guided_call, guided_request, lead_offer
 
 GUIDED = "guided"
 

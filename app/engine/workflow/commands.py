@@ -36,8 +36,8 @@ from app.engine.library.agents import MADE_FOR, AgentDirectory
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.live_session import LiveSession
 from app.engine.names import normal
-from app.engine.sessions import Sessions
-from app.engine.turns.metered_models import MeteredModels
+from app.engine.runner import Sessions
+from app.engine.turns.context import MeteredModels
 from app.engine.workflow.director import begun, call_id, changes, decide, reopened, with_step
 from app.engine.workflow.run import WorkflowRun, write_steps
 

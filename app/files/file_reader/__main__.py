@@ -13,8 +13,7 @@ import threading
 from base64 import b64decode
 from pathlib import Path
 
-from app.children.pipes import Pipes
-from app.children.processes import end_with_parent
+from app.children.processes import Pipes, end_with_parent
 from app.core.files import is_image_file
 from app.core.session import DOCX
 from app.core.texts import visible

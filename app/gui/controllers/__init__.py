@@ -7,5 +7,5 @@ work (the page of all work, the badge of what needs the user, queues).
 attachments also has the context files of debates.
 Definitions: definitions has their base, assistants and groups.
 The rest: first_page begins sessions, settings (which also adds providers and asks about MCP servers), palette runs commands
-and answers a / in the box, quick_chat serves the small window and holds its keys. Notifications are in gui/desktop.
+and answers a / in the box, window serves the quick chat and holds its keys. Notifications are in gui/desktop.
 """

@@ -25,8 +25,8 @@ from app.core.message import Attachment
 from app.core.texts import visible
 from app.core.tool import ServerResource
 from app.engine.engine import DebateSetup
+from app.engine.history import seen_tokens
 from app.engine.library.agents import AgentModel, look_of
-from app.engine.request_items import seen_tokens
 from app.gui.controllers.controller import Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, PasswordDialog, ResourcesDialog, VariablesDialog
 from app.gui.files.user_files import ask_for_files, is_seen, pasted_text, picture_attachment
@@ -126,7 +126,7 @@ class AttachmentController(PageController):
             if is_image_file(path):
                 self._attach_picture(path.name, partial(self._files.picture, path))
             else:
-                self._read(path.name, partial(self._as_text, path))
+                self._read(path.name, partial(self._as_text, Source(path)))
 
     def attach_image(self, image: QImage) -> None:
         """Attach a picture."""
@@ -190,17 +190,17 @@ class AttachmentController(PageController):
         await self._engine.connections.learn_about(self._models())
         return look_of(self._models())
 
-    async def _as_text(self, path: Path, number: int, password: str = "") -> Attachment:
+    async def _as_text(self, source: Source, number: int) -> Attachment:
         """Read a text or a document; say so where only its beginning could be read."""
-        reading = self._readings[number]
+        path, reading = source.path, self._readings[number]
         try:
-            file = await self._files.read(path, self._progress_of(path, number), password=password)
+            file = await self._files.read(path, self._progress_of(path, number), password=source.password)
         except BadInput as error:
             if error.code in LOCKED:
-                self._ask_password(path, reading, self._as_text, wrong=bool(password))
+                self._ask_password(source, reading, self._as_text)
             elif error.code == "file_scanned" and await self._seen_as():
                 words = self._language.problem("file_scanned_images", **error.details)
-                self._offer_look(Source(path, password), reading, words)
+                self._offer_look(source, reading, words)
             else:
                 raise
             raise Explained(error.code) from error
@@ -208,22 +208,18 @@ class AttachmentController(PageController):
             self._toasts.show_toast(self._language("chat.file.cut", name=file.name))
         attachment = file.attachment()
         if is_pdf(path):
-            self._remember(attachment, Source(path, password))
+            self._remember(attachment, source)
         return attachment
 
     def _ask_password(
-        self,
-        path: Path,
-        reading: FileBeingRead,
-        work: Callable[[Path, int, str], Awaitable[Attachment]],
-        *,
-        wrong: bool,
+        self, source: Source, reading: FileBeingRead, work: Callable[[Source, int], Awaitable[Attachment]]
     ) -> None:
         """Ask for the password of a file, and read it then."""
-        dialog = PasswordDialog(self._language, path.name, self._window, wrong=wrong)
+        name = source.path.name
+        dialog = PasswordDialog(self._language, name, self._window, wrong=bool(source.password))
         dialog.given.connect(
             lambda password: self._read(
-                path.name, lambda number: work(path, number, password), reading.session_id, reading.replaces
+                name, partial(work, Source(source.path, password)), reading.session_id, reading.replaces
             )
         )
         dialog.open()
@@ -247,12 +243,7 @@ class AttachmentController(PageController):
         except BadInput as error:
             if error.code not in LOCKED:
                 raise
-            self._ask_password(
-                path,
-                reading,
-                lambda where, one, password: self._as_it_looks(Source(where, password), one),
-                wrong=bool(source.password),
-            )
+            self._ask_password(source, reading, self._as_it_looks)
             raise Explained(error.code) from error
         self._say_look(found, path.name, self._models())
         self._remember(found.attachment, source)
@@ -292,7 +283,8 @@ class AttachmentController(PageController):
                 self._remember(text, source)
             self._put(session_id, (text,), attachment)
         elif source is not None:
-            work = partial(self._as_it_looks, source) if seen else partial(self._as_text, source.path)
+            plain = partial(self._as_text, Source(source.path))
+            work = partial(self._as_it_looks, source) if seen else plain
             self._read(attachment.name, work, session_id, attachment)
         else:
             self._toasts.show_toast(self._language("chat.look.again"))
@@ -493,13 +485,11 @@ class ContextFileController(Controller):
         self.settings_chosen.emit({"project_context": paths})
         self._setup.set_context_paths(paths)
 
-    async def read(
-        self, setup: DebateSetup, paths: tuple[str, ...], seen: tuple[str, ...]
-    ) -> tuple[Attachment, ...]:
-        """Read files for a debate, those of `seen` as they look. Raises BadInput for one that cannot be read or seen."""
+    async def read(self, setup: DebateSetup, paths: tuple[str, ...]) -> tuple[Attachment, ...]:
+        """Read files for a debate, those chosen so as they look. Raises BadInput for one that cannot be read or seen."""
         found = []
         for path in paths:
-            if path in seen:
+            if path in self._setup.files.seen_paths:
                 found.append((await self._as_it_looks(path, setup)).attachment)
             else:
                 found.append((await self._engine.files.read(Path(path))).attachment())

@@ -15,7 +15,7 @@ from app.core.ids import new_id
 from app.core.message import Attachment, Message
 from app.core.session import Plan, PlanItem, WorkflowSession
 from app.core.session_files import FileVersion
-from app.core.texts import exact, visible
+from app.core.texts import exact, unmarked, visible
 from app.engine.export.formats import FILE_FORMATS
 from app.engine.live_session import LiveSession
 from app.engine.workflow.director import call_id
@@ -28,12 +28,12 @@ from app.gui.display.descriptions import colours_of
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.orchestrator_box import work_of
 from app.gui.pages.chat.over_input import COPY, DELETE, FOLDER, OPEN, SAVE, FilesList
-from app.gui.panels.debate.debate_controls import passing_menu
 from app.gui.panels.right_panel import PlanPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_list import ACCEPT, ANSWER, GIVE, RETRY, SKIP, any_runs, looks_of
 from app.gui.panels.workflow.workflow_panel import WorkflowPanel
 from app.gui.transcript.transcript_model import group_id
+from app.gui.widgets.controls import passing_menu
 from app.gui.window_frame import WindowFrame
 
 TICK_MS = 1_000
@@ -163,7 +163,7 @@ class WorkflowController(Controller):
         workflows, below = self._engine.workflows, self.panel.work.steps.rows[step_id].more
         menu = passing_menu(below, "step_takers")
         for agent in workflows.takers(session_id, step_id):
-            given = menu.addAction(visible(agent.name).replace("&", "&&")).triggered
+            given = menu.addAction(unmarked(visible(agent.name))).triggered
             self._run(given, lambda *_on, one=agent.id: workflows.give(session_id, step_id, one))
         menu.popup(below.mapToGlobal(below.rect().bottomLeft()))
 

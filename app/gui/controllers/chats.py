@@ -22,9 +22,9 @@ from app.core.session import OF_FOLDER, AgentMode, QueuedMessage
 from app.core.settings import RunLimits, Settings
 from app.core.texts import trimmed, visible
 from app.core.usage import near_text
+from app.engine.engine import Permission
 from app.engine.library.agents import AgentModel, tools_off
 from app.engine.live_session import LiveSession
-from app.engine.permissions import Permission
 from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.dialogs.ask_dialogs import DoneMeansDialog, LongChatDialog
@@ -315,7 +315,7 @@ class ChatController(PageController):
         page.provider_requested.connect(lambda provider: self.settings_requested.emit("providers", provider))
         page.draft_changed.connect(self._on_draft_changed)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
-        composer.settings_mode_chosen.connect(self.choose_settings_mode)
+        composer.settings_mode.triggered.connect(self.choose_settings_mode)
         composer.budget.chosen.connect(self._on_limits_chosen)
         self._run(page.state_line.extend.chosen, lambda limits: self._extend(page.session_id, limits))
         composer.done_means.triggered.connect(self._on_done_means)

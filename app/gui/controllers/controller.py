@@ -12,8 +12,8 @@ from app.core.message import Consent
 from app.core.session import Folder, at_limit
 from app.core.settings import RunLimits
 from app.engine.engine import Engine
+from app.engine.history import look_cost, look_words
 from app.engine.library.agents import AgentModel
-from app.engine.request_items import look_cost, look_words
 from app.gui.bridge import Bridge
 from app.gui.pages.work.work_page import WorkDetails
 from app.gui.panels.conversation_view import ConversationView

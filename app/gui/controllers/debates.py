@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Signal, SignalInstance
 
 from app.core.catalog import EMBEDDED
 from app.core.council import DEFAULT_COUNCIL_ROUNDS, MIN_PARTICIPANTS, Ends, Panel, Participant
@@ -12,7 +12,7 @@ from app.core.draft import SETUP, Draft, SetupDraft
 from app.core.errors import MootError
 from app.core.message import Attachment, Message
 from app.core.session import Debate, DebateMode, DebateSession, has_ended
-from app.core.texts import exact, has_hangul
+from app.core.texts import exact, has_hangul, unmarked
 from app.engine.debate.estimates import price_text
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.controllers.attachments import ContextFileController
@@ -23,7 +23,6 @@ from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.dialogs.definition_dialogs import PanelDialog
 from app.gui.files.user_files import is_seen
 from app.gui.navigation.side_bar import panel_partners
-from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.council.council_box import step_price
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.panels.conversation_view import ConversationView
@@ -264,9 +263,7 @@ class DebateController(VerdictController):
             self._wire_decision(view, sessions)
             view.stop_requested.connect(sessions.stop)
             self._wire_held_turn(view)
-            view.say_requested.connect(
-                lambda session_id, text, files: self._tasks.add("say", self._say(session_id, text, files))
-            )
+            self._run(view.say_requested, self._say)
             view.attachment_removed.connect(self._on_attachment_removed)
             view.setup_requested.connect(self._setup_for(view))
             view.provider_requested.connect(show_provider)
@@ -277,17 +274,16 @@ class DebateController(VerdictController):
 
     def _wire_held_turn(self, view: DebateView) -> None:
         """Connect the actions on a turn that waits, is held up or has failed."""
-        held, go_on = self._engine.debates.held, self._go_on
-        view.turn_retry_requested.connect(lambda one: go_on(one, held.retry(one)))
-        view.turn_skip_requested.connect(lambda one: go_on(one, held.skip(one)))
-        view.without_requested.connect(
-            lambda one, participant: go_on(one, held.go_on_without(one, participant))
+        held = self._engine.debates.held
+        ways: tuple[tuple[SignalInstance, Callable[..., Coroutine[object, object, None]]], ...] = (
+            (view.turn_retry_requested, held.retry),
+            (view.turn_skip_requested, held.skip),
+            (view.without_requested, held.go_on_without),
+            (view.retake_requested, held.retake),
         )
-        view.retake_requested.connect(lambda one, message: go_on(one, held.retake(one, message)))
-
-    def _go_on(self, session_id: str, way: Coroutine[object, object, None]) -> None:
-        """Go on with a debate in one of the ways a turn that is held up offers; one at a time."""
-        self._tasks.start(f"resume {session_id}", way)
+        for asked, way in ways:
+            # One at a time.
+            asked.connect(lambda one, *of, way=way: self._tasks.start(f"resume {one}", way(one, *of)))
 
     def _wire_summary(self) -> None:
         """Connect the buttons beside the debate in the main area to it."""
@@ -323,9 +319,6 @@ class DebateController(VerdictController):
         )
         view.again_requested.connect(lambda _id: self._set_up_again(view))
         view.export_requested.connect(lambda _id, name: self._sessions.export(view.session, name))
-
-    def _showing(self, session_id: str) -> list[DebateView]:
-        return [view for view in (self._panel.discussion, self._page) if view.session_id == session_id]
 
     def _on_view_changed(self, view: ConversationView) -> None:
         """Show in a view who holds its debate up, and who could judge it."""
@@ -393,12 +386,11 @@ class DebateController(VerdictController):
 
     def _begin(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
         self._panel.setup.set_starting(True)
-        seen = self._panel.setup.files.seen_paths
-        self._tasks.start("start", self._start_debate(setup, paths, seen))
+        self._tasks.start("start", self._start_debate(setup, paths))
 
-    async def _start_debate(self, setup: DebateSetup, paths: tuple[str, ...], seen: tuple[str, ...]) -> None:
+    async def _start_debate(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
         try:
-            context = (*setup.context, *await self.context.read(setup, paths, seen))
+            context = (*setup.context, *await self.context.read(setup, paths))
             whole = replace(setup, context=context, folder=self.folder_id)
             if setup.mode == DebateMode.COUNCIL:
                 session_id = await self._engine.councils.start(self._council_of(whole))
@@ -427,9 +419,7 @@ class DebateController(VerdictController):
             await self._engine.debates.say(session_id, text, attachments)
         except MootError:
             draft = self._engine.drafts.of(session_id).led_by(text, attachments)
-            self._engine.drafts.keep(session_id, draft)
-            for view in self._showing(session_id):
-                view.set_draft(draft)
+            self._on_draft_changed(session_id, draft)
             raise
 
     def _on_attachment_removed(self, session_id: str, gone: Attachment, place: int) -> None:
@@ -445,8 +435,8 @@ class DebateController(VerdictController):
             return
         self._engine.drafts.keep(session_id, draft)
         # The panel and the page may show the same debate.
-        for view in self._showing(session_id):
-            if view.draft != draft:
+        for view in (self._panel.discussion, self._page):
+            if view.session_id == session_id and view.draft != draft:
                 view.set_draft(draft)
 
     def _removed(self, name: str) -> str:
@@ -520,8 +510,7 @@ class PanelCommands(DefinitionCommands[Panel]):
         )
         side.panels.chat_requested.connect(self.chat)
         self._listen(side.panels)
-        parts.bridge.panels_changed.connect(self.refresh)
-        self._language.changed.connect(self.refresh)
+        self._keep_fresh(parts.bridge.panels_changed)
         setup.panels.choices.aboutToShow.connect(self._fill_menu)
         self.refresh()
 

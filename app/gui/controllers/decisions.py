@@ -55,9 +55,7 @@ class DecisionController(Controller):
         pages += [view for view in debates if isinstance(view, DebatePage)]
         for page in pages:
             page.decision.wanted.connect(lambda page=page: self._start(self._begin(page)))
-            page.decision.kept.connect(
-                lambda kept, page=page: self._start(self._keep_shown(page.session_id, kept))
-            )
+            self._run(page.decision.kept, lambda kept, page=page: self._keep_shown(page.session_id, kept))
             parts.bridge.journal_changed.connect(lambda _event, page=page: page.refresh())
         parts.window.chat_page.message_action_requested.connect(self._on_action)
         parts.window.side_bar.sessions.decision_requested.connect(self.ask)
@@ -67,8 +65,8 @@ class DecisionController(Controller):
             verdict.decision = self._decision
             verdict.held_up = lambda state: held_up(self._journal.all()).get(state, (0, 0))
         parts.window.side_bar.decisions_button.clicked.connect(lambda: self.show())
-        parts.bridge.journal_changed.connect(lambda _event: self._refresh())
-        for changed in (parts.bridge.session_deleted, parts.bridge.session_restored):
+        bridge = parts.bridge
+        for changed in (bridge.journal_changed, bridge.session_deleted, bridge.session_restored):
             changed.connect(lambda _event: self._refresh())
         self._language.changed.connect(self._show_head)
         self.clock = QTimer(self, interval=TICK_MS, timerType=Qt.TimerType.VeryCoarseTimer)
@@ -109,10 +107,9 @@ class DecisionController(Controller):
         details.session_requested.connect(self._open)
         self._run(details.memo_requested, self._show_memo)
         details.settled.connect(lambda *said: self._start(self._settle(*said)))
-        details.right_chosen.connect(
-            lambda decision_id, right: self._start(
-                self._journal.change(decision_id, lambda found: replace(found, right=right))
-            )
+        change = self._journal.change
+        self._run(
+            details.right_chosen, lambda one, right: change(one, lambda found: replace(found, right=right))
         )
         details.early.connect(self._on_early)
         details.asked.connect(self._on_asked)
@@ -145,13 +142,8 @@ class DecisionController(Controller):
         if decision is None or not decision.decided:
             return None
         today, words = self._journal.today(), self._language
-        stands = filter(
-            None,
-            (
-                decisions_page.state_text(decision, today, words),
-                decisions_page.when_text(decision, today, words),
-            ),
-        )
+        texts = (decisions_page.state_text, decisions_page.when_text)
+        stands = filter(None, (text(decision, today, words) for text in texts))
         return exact(decision.decided), " · ".join(stands)
 
     # Requests
@@ -234,11 +226,9 @@ class DecisionController(Controller):
             self._run(dialog.given, partial(self._look_again, decision))
             dialog.open()
             return
-        later = (
-            ""
-            if when == decisions_page.NEVER
-            else (self._journal.today() + timedelta(days=DAYS[when])).isoformat()
-        )
+        later = ""
+        if when != decisions_page.NEVER:
+            later = (self._journal.today() + timedelta(days=DAYS[when])).isoformat()
         self._start(self._look_again(decision, later))
 
     async def _look_again(self, decision: Decision, due: str) -> None:

@@ -12,6 +12,7 @@ from app.core.definitions import WorkflowDefinition
 from app.core.errors import BadInput, MootError
 from app.core.message import Attachment
 from app.core.session import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode
+from app.core.texts import unmarked
 from app.engine.voting import seat_of
 from app.engine.workflow.commands import with_assistants
 from app.gui.controllers.chats import ChatController
@@ -20,7 +21,7 @@ from app.gui.controllers.debates import ALONE, COMPARE, HOW, STOPS, DebateContro
 from app.gui.controllers.sessions import MainPages, SessionViews
 from app.gui.display.descriptions import council_estimate_text, estimate_text, most_text
 from app.gui.files.user_files import is_seen
-from app.gui.pages.chat.chat_composer import short_name, unmarked
+from app.gui.pages.chat.chat_composer import short_name
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.panels.workflow.workflow_panel import offer_assistants
 from app.gui.widgets.choices import BEGINS, CHAT, DECIDE, WORK
@@ -230,15 +231,13 @@ class FirstPageController(Controller):
         self, what: str, shown: str, offered: Mapping[str, str], chosen: str, choose: Callable[[str], None]
     ) -> None:
         """Add a menu of who can judge or help, each "provider/model" with its name; "" is left to choose by itself."""
-        words = self._language
-        inside = named(
-            f"decide_{what}", QMenu(unmarked(shown or words(f"setup.{what}")), self._first.ends.choices)
-        )
+        words, menu = self._language, self._first.ends.choices
+        inside = named(f"decide_{what}", QMenu(unmarked(shown or words(f"setup.{what}")), menu))
         entries = {"": words(f"setup.{what}.automatic")} | ({chosen: seat_of(chosen)[1]} if chosen else {})
         entries |= {one: f"{name} ({seat_of(one)[1]})" for one, name in offered.items()}
         for name, text in entries.items():
             ticked(inside, unmarked(text), name == chosen, partial(self._choose_reader, choose, name))
-        self._first.ends.choices.addMenu(inside)
+        menu.addMenu(inside)
 
     def _choose_reader(self, choose: Callable[[str], None], name: str) -> None:
         choose(name)

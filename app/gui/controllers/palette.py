@@ -25,8 +25,8 @@ from app.gui.pages.chat.message_box import MessageBox
 from app.gui.pages.settings.settings_dialog import PAGES
 from app.gui.pages.settings.settings_rows import settings_of
 from app.gui.panels.conversation_view import ConversationView
+from app.gui.widgets.composer import SearchField
 from app.gui.widgets.controls import PageScroller
-from app.gui.widgets.search import SearchField
 from app.gui.window_frame import AppWindow, WindowFrame
 
 SEARCH = "search everything"
@@ -287,10 +287,8 @@ class LettersToInput(QObject):
         return self._moves and event.type() == QEvent.Type.FocusAboutToChange
 
     def _pass_on(self, event: QEvent) -> bool:
-        box, over = (
-            self._find_input(),
-            QtWidgets.QApplication.activePopupWidget() or QtWidgets.QApplication.activeModalWidget(),
-        )
+        box, application = self._find_input(), QtWidgets.QApplication
+        over = application.activePopupWidget() or application.activeModalWidget()
         if box is None or box.hasFocus() or over:
             return False
         self._moves = True

@@ -24,8 +24,8 @@ from app.core.tool import ServerState, ServerStatus
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.dialogs.connect_dialogs import ConnectDialog, ConsentDialog, log_in
 from app.gui.pages.settings.settings_dialog import SettingsDialog
+from app.gui.widgets.approval_card import ViewerOffer, ViewerState
 from app.gui.widgets.model_choice import ModelButton
-from app.gui.widgets.page_card import ViewerOffer, ViewerState
 from app.gui.window_frame import WindowFrame
 
 SAVE = "save settings"
@@ -34,18 +34,15 @@ SAVE = "save settings"
 class SettingsController(Controller):
     """Opens the dialog of the settings, applies what is chosen at once, and saves it.
 
-    Signals: applied(Settings) for what is not the window's language or look, providers_changed(), saved(),
-    undo_left(text, what takes it back) when the dialog closed while it offered an undo.
+    Signals: applied(Settings) for what is not the window's language or look, saved().
     """
 
     applied = Signal(object)
-    providers_changed = Signal()
     saved = Signal()
-    undo_left = Signal(str, object)
 
-    def __init__(self, parts: Parts[WindowFrame], data_dir: Path) -> None:
+    def __init__(self, parts: Parts[WindowFrame], data_dir: Path, providers: "ProviderController") -> None:
         super().__init__(parts)
-        self._data_dir = data_dir
+        self._data_dir, self._providers = data_dir, providers
         self._unsaved: list[dict[str, Any]] = []
         self._quick_note, self._quick_fails = "", False
 
@@ -72,8 +69,8 @@ class SettingsController(Controller):
         self._bridge.model_fetching.connect(dialog.show_fetching)
         self._bridge.notice.connect(dialog.show_notice)
         dialog.settings_chosen.connect(self.change)
-        dialog.providers_changed.connect(self.providers_changed)
-        dialog.undo_left.connect(self.undo_left)
+        dialog.providers_changed.connect(self._providers.changed)
+        dialog.undo_left.connect(self._providers.offer_undo)
         dialog.open()
 
     def show_problems(self) -> None:

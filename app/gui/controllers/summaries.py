@@ -7,14 +7,13 @@ from PySide6.QtCore import QTimer
 
 from app.core.message import Message, Role
 from app.core.session import Status
-from app.core.texts import exact
+from app.core.texts import exact, unmarked
 from app.core.usage import tokens_text
 from app.engine.history import NOTES
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.controllers.sessions import SessionViews
 from app.gui.dialogs.ask_dialogs import SummaryDialog, WindowDialog
-from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.debate.discussion_view import DebateView
 from app.gui.transcript.message_actions import EDIT, LEAVE_SUMMARY, PIN, REDO_SUMMARY, UNPIN, USE_SUMMARY

@@ -9,7 +9,7 @@ from PySide6.QtCore import QTimer, Signal
 
 from app.core.errors import MootError
 from app.core.session import Session
-from app.core.texts import visible
+from app.core.texts import unmarked, visible
 from app.engine.availability import Job
 from app.engine.work import Needs, WorkAction, WorkRow, WorkState, name_of, questions_of
 from app.gui.bridge import Bridge
@@ -21,7 +21,8 @@ from app.gui.display.descriptions import colours_of, names_of, time_text
 from app.gui.pages.chat.chat_composer import LimitsDialog
 from app.gui.pages.work import work_page
 from app.gui.pages.work.work_page import AssistantRow, QueueTask, WorkPage
-from app.gui.widgets.page_card import ViewerOffer
+from app.gui.widgets.approval_card import ViewerOffer
+from app.gui.widgets.controls import passing_menu
 from app.gui.window_frame import WindowFrame
 
 REFRESH_MS, TICK_MS = 200, 1_000
@@ -263,8 +264,8 @@ class WorkController(Controller):
 
     def _offer_takers(self, page: WorkPage, row: WorkRow) -> None:
         """Open the menu of those who could take what waits, or the step that failed."""
-        queues, workflows, menu = self._engine.queues, self._engine.workflows, page.list.new_menu()
-        menu.setObjectName("work_takers")
+        queues, workflows = self._engine.queues, self._engine.workflows
+        menu = passing_menu(page.list, "work_takers")
 
         def give(agent_id: str) -> None:
             if row.step:
@@ -273,7 +274,7 @@ class WorkController(Controller):
                 self._try(partial(queues.send, row.job, agent_id))
 
         for agent in workflows.takers(row.id, row.step) if row.step else queues.takers(row.job):
-            menu.addAction(visible(agent.name).replace("&", "&&"), partial(give, agent.id))
+            menu.addAction(unmarked(visible(agent.name)), partial(give, agent.id))
         menu.popup(page.list.viewport().mapToGlobal(page.list.button_of(row.id).bottomLeft()))
 
     async def _tell(self, session_id: str, text: str) -> None:

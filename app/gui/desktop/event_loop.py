@@ -67,10 +67,7 @@ class AppLoop(qasync.QEventLoop):
         self._add_callback(handle)
         return handle
 
-    def call_soon_threadsafe(
-        self, callback: Callable[..., object], *args: object, context: Context | None = None
-    ) -> asyncio.Handle:
-        return self.call_soon(callback, *args, context=context)
+    call_soon_threadsafe = call_soon
 
     def call_later(
         self, delay: float, callback: Callable[..., object], *args: object, context: Context | None = None

@@ -22,7 +22,7 @@ from app.core.session import Session, Status
 from app.core.settings import Settings
 from app.core.usage import near_text
 from app.engine.engine import Engine
-from app.engine.questions import question_text
+from app.engine.work import question_text
 from app.gui.bridge import Bridge
 from app.gui.commands import QUICK
 from app.gui.desktop.session_bus import BusService
@@ -40,11 +40,10 @@ REASONS = (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationR
 
 
 class Tray(QObject):
-    """The tray icon with its menu of commands; emits what is chosen, and note_clicked() for its own notification."""
+    """The tray icon with its menu of commands; emits what is chosen."""
 
     open_requested = Signal()
     command_requested = Signal(str)
-    note_clicked = Signal()
 
     def __init__(self, language: Language, look: Look, parent: QObject) -> None:
         super().__init__(parent)
@@ -54,12 +53,7 @@ class Tray(QObject):
         self.menu = QMenu()
         self.icon.setContextMenu(self.menu)
         self.icon.activated.connect(self._on_activated)
-        self.icon.messageClicked.connect(self.note_clicked)
         language.follow(self.retranslate)
-
-    def show(self) -> None:
-        """Show the icon."""
-        self.icon.show()
 
     def leave(self) -> None:
         """Remove the icon."""
@@ -201,9 +195,9 @@ class Notifications(QObject):
         self._panel.stop()
         self.tray = tray = Tray(self._language, self._window.look, self)
         tray.open_requested.connect(self._window.come_forward)
-        tray.note_clicked.connect(lambda: self._on_clicked(self._noted))
+        tray.icon.messageClicked.connect(lambda: self._on_clicked(self._noted))
         tray.command_requested.connect(self._on_command)
-        tray.show()
+        tray.icon.show()
         tray.show_waiting(self._waiting)
 
     def _on_command(self, name: str) -> None:

@@ -25,7 +25,7 @@ from app.engine.importing import Arrivals
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import kind_text
 from app.gui.files.user_files import ContextList
-from app.gui.pages.settings.lists import TickList
+from app.gui.pages.settings.settings_rows import TickList
 from app.gui.widgets.boxes import STRETCH, Margins, Part, Stretch, hbox, vbox
 from app.gui.widgets.controls import Dialog, TextBox, TickBox, button
 from app.gui.widgets.form import Field, Form, Line

@@ -26,7 +26,7 @@ from app.engine.library.definitions import Shared
 from app.gui.dialogs.ask_dialogs import AskDialog, ValueDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.decisions.your_decision import DecisionForm
-from app.gui.pages.settings.lists import TwoLineList
+from app.gui.pages.settings.settings_rows import TwoLineList
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, vbox
 from app.gui.widgets.controls import RoundsSlider, TickBox, button, icon_button

@@ -11,7 +11,7 @@ from PySide6.QtGui import QDragMoveEvent, QDropEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QPlainTextEdit, QWidget
 
 from app.core import session
-from app.core.texts import fits
+from app.core.texts import fits, unmarked
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import asked_by, icon_of, kind_text, state_of, tone_of, waits_its_turn
 from app.gui.widgets.controls import ENTER, ticked
@@ -156,11 +156,8 @@ class SessionRows(ItemModel):
             return words("status.short.error"), colour
         if waits_its_turn(summary):
             return words("status.short.busy"), colour
-        key = (
-            _SHORT.get(session.reason_code(summary.reason), status)
-            if status == session.Status.PAUSED
-            else status
-        )
+        paused = status == session.Status.PAUSED
+        key = _SHORT.get(session.reason_code(summary.reason), status) if paused else status
         said = words(f"status.short.{key}") if key in _SAID else ""
         return self._step(summary) or said or words.age(summary.updated_at), colour
 
@@ -426,7 +423,7 @@ class SessionList(ItemList):
         words, moves = self._language, menu.addMenu(self._language("folder.move"))
         inside = summary.folder if any(one.id == summary.folder for one in self._folders) else ""
         for folder in self._folders:
-            name = " ".join(folder.name.split()).replace("&", "&&")
+            name = unmarked(" ".join(folder.name.split()))
             ticked(moves, name, folder.id == inside, functools.partial(self._move, summary.id, folder.id))
         moves.addSeparator()
         moves.addAction(words("folder.new"), lambda: self.new_folder_requested.emit(summary.id))

@@ -15,16 +15,16 @@ from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QSizePolicy, QSplitter
 from app.core.council import Panel
 from app.core.definitions import Agent, Group
 from app.core.provider import ProviderStatus
-from app.core.texts import visible
+from app.core.texts import unmarked, visible
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.display.descriptions import colours_of, short_model
 from app.gui.navigation.session_list import SessionList
 from app.gui.widgets.badge import chip_colours, initials, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, frame, hbox, thin_line, vbox
 from app.gui.widgets.choices import BEGINS
+from app.gui.widgets.composer import SearchField
 from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button, paint_shortcut, scrolling
 from app.gui.widgets.item_list import ROW, ItemList, ItemModel, ListStyle, RowItem
-from app.gui.widgets.search import SearchField
 from app.gui.widgets.text import name_button, plain_label, say
 
 STYLE = ListStyle(height=34, left=8, mark=22, note=11, selected_weight=520, fill="surface", tile=True)
@@ -170,7 +170,7 @@ class PartnerList(ItemList):
         ids = chosen if row_id in chosen else (row_id,)
         offers = menu.addMenu(self._language("assistant.add_to_group"))
         for row in taker.rows.rows:
-            offers.addAction(visible(row.title).replace("&", "&&"), partial(taker.given.emit, row.id, ids))
+            offers.addAction(unmarked(visible(row.title)), partial(taker.given.emit, row.id, ids))
         offers.addAction(self._language("group.new"), partial(taker.given.emit, "", ids))
 
     def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:
@@ -522,14 +522,9 @@ class SideBar(QFrame):
     def _fit_head(self) -> None:
         """Show only the icon of the New button if its text does not fit."""
         self.new_button.setText(self._language("side.new"))
-        wanted = (
-            self._brand.sizeHint().width()
-            + self.hide_button.width()
-            + self.new_button.sizeHint().width()
-            + self.new_menu.width()
-            + 40
-        )
-        if wanted > self.width():
+        texts, buttons = (self._brand, self.new_button), (self.hide_button, self.new_menu)
+        wanted = sum(one.sizeHint().width() for one in texts) + sum(one.width() for one in buttons)
+        if wanted + 40 > self.width():
             self.new_button.setText("")
 
     def _retranslate(self) -> None:

@@ -108,7 +108,6 @@ class TopBar(QFrame):
     """Title, chips and the buttons of the panels, of which at most one is on; emits the user's requests."""
 
     export_requested = Signal(str)
-    rename_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -135,22 +134,13 @@ class TopBar(QFrame):
         self._page_tools: QWidget | None = None
         self._session: Session | None = None
         self._asking: frozenset[str] = frozenset()
-        self._row = row = hbox(
-            self.side_button,
-            self._title,
-            self.mode,
-            self.status,
-            STRETCH,
-            self.cost,
-            self._export,
-            inside=self,
-            margins=(WIDE_GAPS[1], 0, WIDE_GAPS[1], 0),
-            spacing=WIDE_GAPS[0],
-        )
+        parts = (self.side_button, self._title, self.mode, self.status, STRETCH, self.cost, self._export)
+        gap, ends = WIDE_GAPS
+        self._row = row = hbox(*parts, inside=self, margins=(ends, 0, ends, 0), spacing=gap)
         for one in self._panel_buttons:
             row.addWidget(one)
             one.toggled.connect(partial(self._on_panel_toggled, one))
-        self._title.renamed.connect(self.rename_requested)
+        self.rename_requested = self._title.renamed
         language.follow(self._retranslate)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
 
 from app.core.catalog import EMBEDDED, EMBEDDED_BYTES
 from app.core.provider import ProviderStatus
-from app.core.texts import size_text
+from app.core.texts import size_text, unmarked
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.transcript.row_text import MAX_COLUMN
 from app.gui.widgets.badge import HeadingIcon, initials, paint_avatar
@@ -37,7 +37,7 @@ class ModelChip(Button):
     def __init__(self, look: Look, name: str, place: int, letters: str) -> None:
         super().__init__("pick", f"model_chip_{place + 1}")
         self._look, self._name, self._place, self._letters = look, name, place, letters
-        self.setText(name.replace("&", "&&"))
+        self.setText(unmarked(name))
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setIconSize(QSize(TICK + TILE + 2 * GAP, TILE))
         look.changed.connect(self._draw)
@@ -168,10 +168,8 @@ class FirstPage(QObject):
     """
 
     example_requested = Signal(str)
-    group_wanted = Signal()
     providers_requested = Signal()
     model_requested = Signal()
-    model_cancelled = Signal()
     models_requested = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
@@ -205,9 +203,9 @@ class FirstPage(QObject):
         self._decide.button.clicked.connect(
             lambda: self.example_requested.emit(self._language("first.example"))
         )
-        self._hand_over.button.clicked.connect(self.group_wanted)
+        self.group_wanted = self._hand_over.button.clicked
         self._connect.button.clicked.connect(self._on_connect)
-        self._model.accepted.connect(self.model_cancelled)
+        self.model_cancelled = self._model.accepted
         self.mode.chosen.connect(lambda _mode: self._retranslate())
         language.follow(self._retranslate)
 

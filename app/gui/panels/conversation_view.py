@@ -14,19 +14,17 @@ from app.core.draft import Draft
 from app.core.events import CallsStreamed, MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import SPOKEN, Message, MessageState, PromptReason, PromptType
 from app.core.session import Session, Status
-from app.engine.questions import is_hand_over
+from app.engine.work import is_hand_over
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending
 from app.gui.transcript.feed import Feed
 from app.gui.transcript.transcript_model import TurnEvent
 from app.gui.transcript.transcript_view import TranscriptView
-from app.gui.widgets.approval_card import ApprovalCard, HandOverCard
+from app.gui.widgets.approval_card import ApprovalCard, HandOverCard, PageCard, ViewerOffer
 from app.gui.widgets.boxes import Stretch, frame, vbox
-from app.gui.widgets.composer import Composer
+from app.gui.widgets.composer import Composer, FindBar
 from app.gui.widgets.controls import Button
-from app.gui.widgets.page_card import PageCard, ViewerOffer
 from app.gui.widgets.question_card import FormCard, PromptCard, QuestionCard
-from app.gui.widgets.search import FindBar
 from app.gui.widgets.text import Paragraph
 
 

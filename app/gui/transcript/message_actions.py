@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app.core.message import Message, MessageState, Role, SummaryNote
-from app.core.texts import Texts, exact
+from app.core.texts import Texts, exact, unmarked
 from app.gui.transcript.canvas import Canvas
 from app.gui.transcript.message_rows import COMPARE, CONTINUE, RETRY, SETTINGS, MessageRow
 from app.gui.transcript.pictures import COPY_PICTURE, SAVE_PICTURE, shown_pictures
@@ -17,6 +17,7 @@ from app.gui.transcript.row_words import is_cut
 from app.gui.transcript.transcript_model import TranscriptModel
 from app.gui.widgets.badge import paint_box
 from app.gui.widgets.boxes import hbox
+from app.gui.widgets.controls import passing_menu
 
 COPY = "copy"
 EDIT = "edit"
@@ -191,14 +192,13 @@ def items_of(
 
 def build_menu(parent: QWidget, texts: Texts, *parts: Sequence[MenuItem]) -> QMenu:
     """Return a menu whose parts are separated by lines; it deletes itself when closed."""
-    menu = QMenu(parent)
-    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    menu = passing_menu(parent)
     for number, part in enumerate(parts):
         if number and part:
             menu.addSeparator()
         for item in part:
             words = texts(item.key, model=exact(item.model)) if item.model else texts(item.key)
-            action = QAction(words.replace("&", "&&"), menu)
+            action = QAction(unmarked(words), menu)
             action.setEnabled(item.enabled)
             action.triggered.connect(lambda _checked=False, do=item.do: do())
             menu.addAction(action)

@@ -15,7 +15,7 @@ from app.core.message import Message, MessageState, PromptReason, PromptType, Ro
 from app.core.texts import size_text, visible
 from app.engine.chat.commands import answer_words
 from app.engine.council.record import quotes_of
-from app.engine.questions import called
+from app.engine.work import called
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, StreamingBlocks, blocks_of, break_words, clean
 from app.gui.transcript import painted_row, row_words
 from app.gui.transcript.pictures import PictureStrip, shown_pictures

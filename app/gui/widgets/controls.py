@@ -8,7 +8,7 @@ from PySide6 import QtCore, QtGui, QtWidgets
 from app.core.texts import trimmed
 from app.gui.display.appearance import Look, sized, tall
 from app.gui.widgets.boxes import follow_width
-from app.gui.widgets.text import plain_tip
+from app.gui.widgets.text import named, plain_tip
 
 TICK = 16
 ICON = 17
@@ -378,6 +378,13 @@ class Dialog(QtWidgets.QDialog):
         self.setAttribute(QtCore.Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName(name)
         self.setWindowTitle(title)
+
+
+def passing_menu(parent: QtWidgets.QWidget, name: str = "") -> QtWidgets.QMenu:
+    """Return a menu that goes when it closes."""
+    menu = named(name, QtWidgets.QMenu(parent))
+    menu.setAttribute(QtCore.Qt.WidgetAttribute.WA_DeleteOnClose)
+    return menu
 
 
 def keep_place(widget: QtWidgets.QWidget) -> None:

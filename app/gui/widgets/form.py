@@ -453,8 +453,6 @@ class SaveState(QtWidgets.QLabel):
     `unsaved`: there are changes not yet given to be saved, or that could not be. `saving`: how often they are being saved.
     """
 
-    due = Signal()
-
     def __init__(self, language: Language, name: str) -> None:
         super().__init__()
         self.setObjectName(name)
@@ -464,7 +462,7 @@ class SaveState(QtWidgets.QLabel):
         self.unsaved = False
         self.saving = 0
         self._timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
-        self._timer.timeout.connect(self.due)
+        self.due = self._timer.timeout
         language.changed.connect(lambda: self._say(self._key))
 
     def touch(self) -> None:

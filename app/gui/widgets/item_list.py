@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QSt
 
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.widgets.badge import chip_colours, paint_avatar, paint_chip, paint_tile
-from app.gui.widgets.controls import TICK, paint_tick
+from app.gui.widgets.controls import TICK, paint_tick, passing_menu
 from app.gui.widgets.text import plain_tip
 
 Index = QtCore.QModelIndex | QtCore.QPersistentModelIndex
@@ -462,9 +462,7 @@ class ItemList(QListView):
 
     def new_menu(self) -> QMenu:
         """Return an empty menu, which is deleted once it is closed."""
-        menu = QMenu(self)
-        menu.setAttribute(QtCore.Qt.WidgetAttribute.WA_DeleteOnClose)
-        return menu
+        return passing_menu(self)
 
     def add_moves(self, menu: QMenu, words: Language, row_id: str) -> None:
         """Add the actions that move a row up and down."""

@@ -19,9 +19,9 @@ from app.engine.voting import seat_of
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import rough_tokens
 from app.gui.widgets.boxes import STRETCH, hbox, set_across, vbox
+from app.gui.widgets.composer import SearchBox, SearchPopUp
 from app.gui.widgets.controls import Choice, ShorteningButton, TickBox, button, paint_chevron
 from app.gui.widgets.item_list import ROW, Index, ItemDelegate, ItemList, ItemModel, ListStyle, RowItem
-from app.gui.widgets.search import SearchBox, SearchPopUp
 from app.gui.widgets.text import named, plain_label, plain_tip, say, set_shown, show_or_hide
 
 Facts = Callable[[str, str], ModelFacts]

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QLayout, QLineEdit, QWidg
 from app.core.forms import FieldKind, FormField, form_text, problem_of
 from app.core.markdown_marks import bare_links
 from app.core.message import Author, Message, PromptType
-from app.core.texts import exact, visible
+from app.core.texts import exact, unmarked, visible
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.widgets import controls
 from app.gui.widgets.badge import HeadingIcon
@@ -352,7 +352,7 @@ class FormCard(AnswerCard):
         found = dict.fromkeys(text[begin:end] for text in texts for begin, end in bare_links(text))
         # A link says its address itself: texts of servers are shown as they are.
         for number, address in enumerate(found):
-            self._add_link(f"form_link_{number}", address).setText(address.replace("&", "&&"))
+            self._add_link(f"form_link_{number}", address).setText(unmarked(address))
         self._add_buttons()
         if self.fields:
             self.setFocusProxy(self.fields[0].first)
@@ -453,7 +453,7 @@ class FieldRow(QWidget):
             ticks: list[QWidget] = []
             for option, label in zip(field.options, field.labels, strict=True):
                 tick = controls.WrappedTick(look)
-                tick.setText(visible(label).replace("&", "&&"))
+                tick.setText(unmarked(visible(label)))
                 tick.setChecked(option in field.default)
                 tick.toggled.connect(self._recheck)
                 ticks.append(tick)

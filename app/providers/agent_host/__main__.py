@@ -6,8 +6,7 @@ On Linux it is two processes, of which either ends all programs where the other 
 import os
 import sys
 
-from app.children.commands import become_subreaper, end_processes
-from app.children.pipes import run_host
+from app.children.processes import become_subreaper, end_processes, run_host
 from app.providers.agent_host.host import AgentHost
 
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from app.children import commands
-from app.children.pipes import Lines
+from app.children import processes
+from app.children.processes import Lines
 from app.core.errors import FailureKind, ProviderError
 from app.core.json_values import as_list, as_object, object_in
 from app.core.message import AGENT_OPTION, Consent, MessageState
@@ -275,7 +275,7 @@ class AgentProgram:
         self._exited = asyncio.Event()
         self.gone = asyncio.Event()
         self.why = ""
-        self.known: set[commands.Process] = set()
+        self.known: set[processes.Process] = set()
         self.listeners: dict[str, Listener] = {}
         self.kept: dict[str, dict[str, Any]] = {}
         self.told: Mapping[str, Any] = {}
@@ -288,8 +288,8 @@ class AgentProgram:
     @classmethod
     async def start(cls, line: Mapping[str, Any]) -> "AgentProgram":
         """Start the program of a request. Raises ProviderError where it cannot be started."""
-        path = line["env"].get("PATH") or await commands.search_path()
-        file = await asyncio.to_thread(commands.find_command, line["command"], line["folder"], path)
+        path = line["env"].get("PATH") or await processes.search_path()
+        file = await asyncio.to_thread(processes.find_command, line["command"], line["folder"], path)
         if file is None:
             raise ProviderError(FailureKind.AGENT_MISSING, line["command"])
         try:
@@ -325,10 +325,10 @@ class AgentProgram:
 
     def look(self) -> None:
         """Note the processes of the program by now."""
-        self.known = commands.living(self.known)
-        if (own := commands.process_of(self.pid)) is not None and not self.gone.is_set():
+        self.known = processes.living(self.known)
+        if (own := processes.process_of(self.pid)) is not None and not self.gone.is_set():
             self.known.add(own)
-        self.known |= commands.below({pid for pid, _ in self.known})
+        self.known |= processes.below({pid for pid, _ in self.known})
 
     async def ask(self, method: str, params: Message, seconds: float | None = None) -> Message:
         """Send a request and return its result. Raises ProviderError."""
@@ -366,14 +366,14 @@ class AgentProgram:
         await asyncio.to_thread(self.look)
         assert self._process.stdin is not None
         self._process.stdin.close()
-        for step in (commands.end_group, commands.kill_group):
+        for step in (processes.end_group, processes.kill_group):
             # Not process.wait(): it waits for the pipes too, which a grandchild may hold.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_END_SECONDS):
                     await self._exited.wait()
             await asyncio.to_thread(self.look)
             step(self.pid)
-        await asyncio.to_thread(commands.end_processes, self.known)
+        await asyncio.to_thread(processes.end_processes, self.known)
         self._fail("it was ended")
         for reader in self._readers:
             reader.cancel()

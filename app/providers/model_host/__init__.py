@@ -8,5 +8,5 @@ and follow the line's text), `{"id", "images"}`, `{"id", "quirks"}`; and as the 
 A call: `request` (what is sent: messages, effort, quirks, marks for the cache); `answer` asks, sends the pieces and keeps
 state and sources, `tool_schemas` makes tools legal, `http_limits` guards and mends what comes,
 `litellm_fixes` corrects LiteLLM. About models: `facts` (also prices and windows). `host` also has the Test button,
-`llama_servers` runs models on this computer.
+and runs models on this computer.
 """

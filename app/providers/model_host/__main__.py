@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 
 from app.children.network import CERTIFICATES
-from app.children.pipes import HostServer, Pipes, run_host
-from app.children.processes import end_with_parent, own_environment
+from app.children.processes import HostServer, Pipes, end_with_parent, own_environment, run_host
 
 
 def main() -> int:

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 
-from app.children.pipes import run_host
+from app.children.processes import run_host
 from app.tools.tool_host.host import ToolHost
 from app.tools.tool_host.server_processes import kill_all_groups
 

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from app.children.pipes import HostServer, Pipes
+from app.children.processes import HostServer, Pipes
 from app.core.json_values import as_object
 from app.core.texts import clean_values
 from app.tools.tool_host.errors import RequestError

@@ -26,8 +26,7 @@ from mcp.client.session import ClientRequestContext
 from mcp_types import CONNECTION_CLOSED
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from app.children.commands import search_path
-from app.children.processes import system_environment
+from app.children.processes import search_path, system_environment
 from app.core.texts import readable, visible
 from app.core.tool import ServerProblem
 from app.tools.tool_host import mcp_elicitation, mcp_results, server_processes

@@ -3,7 +3,7 @@
 import asyncio
 import os
 
-from app.children.commands import find_command, kill_group
+from app.children.processes import find_command, kill_group
 from app.core.tool import ServerProblem
 from app.tools.tool_host.errors import RequestError
 

@@ -15,7 +15,7 @@ from app.core.definitions import Agent
 from app.core.model_facts import ModelFacts
 from app.core.provider import ProviderStatus, last_part
 from app.core.settings import AN_HOUR, RunLimits, Settings
-from app.core.texts import exact, has_hangul
+from app.core.texts import exact, has_hangul, unmarked
 from app.core.tool import ServerState, ServerStatus
 from app.core.usage import limits_text
 from app.gui.dialogs.ask_dialogs import ValueDialog
@@ -26,16 +26,18 @@ from app.gui.pages.settings.settings_rows import field_of
 from app.gui.widgets.boxes import hbox, put_in_tab_order, widgets_in
 from app.gui.widgets.choices import CHAT, DECIDE
 from app.gui.widgets.controls import (
+    ENTER,
     Button,
     Clicked,
     MenuButton,
     ShorteningButton,
     button,
     icon_button,
+    passing_menu,
     ticked,
 )
 from app.gui.widgets.model_choice import Facts, ModelButton, model_text
-from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_tip, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_tip, restyle, say
 
 NAMES = ("max_minutes", "max_model_calls", "max_cost_usd")
 
@@ -66,8 +68,7 @@ class LimitsButton(MenuButton):
         words, limits = self._language, limits_text(self._language, self._chosen)
         tip = plain_tip(near or words("limits.tip"))
         self.show_words(words("limits.up_to", limits=limits), tip, short=limits)
-        self.setProperty("tone", "warn" if near else "")
-        self.style().polish(self)
+        restyle(self, tone="warn" if near else "")
 
     @property
     def _chosen(self) -> RunLimits:
@@ -115,8 +116,7 @@ class SwitchMenu(QMenu):
             super().mouseReleaseEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        keys = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if event.key() not in keys or not self._switch(self.activeAction()):
+        if event.key() not in (Qt.Key.Key_Space, *ENTER) or not self._switch(self.activeAction()):
             super().keyPressEvent(event)
 
     def _switch(self, action: QAction | None) -> bool:
@@ -141,7 +141,7 @@ class ChatComposer(AttachingComposer):
     Signals: message_submitted(text, attachments), attach_requested(), attach_from_requested(server), files_given(paths),
     image_given(picture), long_text_given(text), stop_requested(), edit_cancelled(),
     assistant_chosen(assistant id), settings_requested(page), reading_cancelled(number), send_waited() if
-    sending has to wait for a file, settings_mode_chosen(on), allow_requested(server's name), tool_switched(tool, on),
+    sending has to wait for a file, allow_requested(server's name), tool_switched(tool, on),
     folder_left() for a new session in no folder, chosen_left() to take back what was chosen for its files, escaped() if Escape has no other use.
     """
 
@@ -152,7 +152,6 @@ class ChatComposer(AttachingComposer):
     assistant_chosen = Signal(str)
     settings_requested = Signal(str)
     send_waited = Signal()
-    settings_mode_chosen = Signal(bool)
     allow_requested = Signal(str)
     tool_switched = Signal(str, bool)
     folder_left = Signal()
@@ -214,8 +213,7 @@ class ChatComposer(AttachingComposer):
         self.stop.clicked.connect(self.stop_requested)
         self.stop.dress(look, "square", "text")
         # Each is one action in two menus: a group has no menu of tools.
-        self.settings_mode = QAction(self)
-        self.settings_mode.setCheckable(True)
+        self.settings_mode = QAction(self, checkable=True)
         self.ask_several = QAction(self)
         self.permissions = QAction(self)
         self.done_means = QAction(self)
@@ -355,8 +353,7 @@ class ChatComposer(AttachingComposer):
             return
         count = sum(key not in off for key in (*tools, *(key for one in servers for key in one.tools)))
         self.tools.show_words(words("chat.tools", count=count))
-        self.tools.setProperty("tone", "warn" if asking else "")
-        self.tools.style().polish(self.tools)
+        restyle(self.tools, tone="warn" if asking else "")
         menu = self.tools.choices
         if menu.isVisible():
             # It stays open while tools are switched; its titles count them the next time.
@@ -368,9 +365,8 @@ class ChatComposer(AttachingComposer):
             self._add_switches(words("chat.tools.own"), {key: tool_name(key, words) for key in tools}, off)
         for status in servers:
             name, state = exact(status.server.name), words(f"server.state.{status.state}")
-            inside = self._add_switches(
-                name, {key: tool_name(key, words) for key in status.tools}, off, state
-            )
+            names = {key: tool_name(key, words) for key in status.tools}
+            inside = self._add_switches(name, names, off, state)
             inside.addSeparator()
             inside.addAction(words("chat.server.settings"), lambda: self.settings_requested.emit("servers"))
         if menu.isEmpty():
@@ -442,8 +438,7 @@ class ChatComposer(AttachingComposer):
         """Say how long the chat is, in short and in `words`; `above` the limit the gauge is coloured."""
         self.gauge.show_words(text, plain_tip(words))
         self.gauge.setAccessibleName(words)
-        self.gauge.setProperty("tone", "warn" if above else "")
-        self.gauge.style().polish(self.gauge)
+        restyle(self.gauge, tone="warn" if above else "")
         self._fit_hint()
 
     def show_done_means(self, count: int) -> None:
@@ -538,7 +533,6 @@ class ChatComposer(AttachingComposer):
         put_in_tab_order((self.box, *self.stops))
 
     def _connect(self) -> None:
-        self.settings_mode.triggered.connect(self.settings_mode_chosen)
         self.permissions.triggered.connect(lambda: self.settings_requested.emit("permissions"))
         self.message_box.escaped.connect(lambda: None if self.escape() else self.escaped.emit())
 
@@ -548,11 +542,10 @@ class ChatComposer(AttachingComposer):
         if not servers:
             self.attach_requested.emit()
             return
-        menu = named("attach_menu", QMenu(self))
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = passing_menu(self, "attach_menu")
         menu.addAction(words("chat.attach_files"), self.attach_requested.emit)
         for server in servers:
-            text = words("chat.attach_from", name=exact(server)).replace("&", "&&")
+            text = unmarked(words("chat.attach_from", name=exact(server)))
             menu.addAction(text, partial(self.attach_from_requested.emit, server))
         menu.popup(self.attach.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
 
@@ -597,11 +590,6 @@ class ChatComposer(AttachingComposer):
 def short_name(name: str) -> str:
     """Return a name for a button: shortened, and with & escaped."""
     return unmarked(name[:LONGEST_NAME] + "…" * (len(name) > LONGEST_NAME))
-
-
-def unmarked(text: str) -> str:
-    """Return a text for a button or menu with & escaped, which would mark a shortcut."""
-    return text.replace("&", "&&")
 
 
 def _width_of(part: QWidget) -> int:

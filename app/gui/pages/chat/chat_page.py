@@ -345,9 +345,8 @@ class ChatPage(ConversationView):
         room = self.transcript.geometry()
         width = min(520, max(80, room.width() - 80))
         height = self._empty.heightForWidth(width)
-        self._empty.setGeometry(
-            room.center().x() - width // 2, room.top() + (room.height() - height) * 2 // 5, width, height
-        )
+        left, top = room.center().x() - width // 2, room.top() + (room.height() - height) * 2 // 5
+        self._empty.setGeometry(left, top, width, height)
         self._empty.raise_()
 
     # Wiring
@@ -363,11 +362,11 @@ class ChatPage(ConversationView):
             first.setParent(self)
             column.addWidget(first.under, 1)
             composer.column.insertWidget(composer.column.count() - 1, first.chips)
-            for place, part in enumerate((first.how, first.ends, first.work)):
-                composer.foot.insertWidget(1 + place, part)
+            menus = (first.how, first.ends, first.work)
+            for place, part in enumerate(menus, 1):
+                composer.foot.insertWidget(place, part)
             first.chips.before = composer.box
             attach, *others = composer.stops
-            menus = (first.how, first.ends, first.work)
             put_in_tab_order((composer.box, first.chips.more, attach, *menus, *others))
         self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 

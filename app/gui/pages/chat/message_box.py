@@ -184,13 +184,9 @@ class MessageBox(TextBox):
         if written.startswith("/") and "\n" not in written and self.hasFocus():
             self._name_list.offer([name for name in self._prompts if fits(name, written[1:])])
             return
-        begun = written[1:].casefold() if written.startswith("@") and self.hasFocus() else None
-        fitting = [
-            name
-            for name in self._names
-            if begun is not None and name.casefold().startswith(begun) and name.casefold() != begun.rstrip()
-        ]
-        self._name_list.offer(fitting)
+        begun, called = written[1:].casefold(), written.startswith("@") and self.hasFocus()
+        names = (name for name in self._names if called and name.casefold().startswith(begun))
+        self._name_list.offer([name for name in names if name.casefold() != begun.rstrip()])
 
     def _complete(self, name: str) -> None:
         """Insert or complete the name after the @ at the beginning; after a / call the prompt of that name."""
@@ -297,18 +293,13 @@ class AttachmentStrip(ChipStrip):
         self.show_attachments((*self._attachments, *attachments))
 
     def _chip_of(self, place: int, one: Attachment) -> QFrame:
-        label = ElidedLabel("meta", text=one.name)
-        chip = self._chip(
-            one.name,
-            label,
-            (f"attachment_remove_{place + 1}", partial(self._on_remove, place)),
-            self._icon_of(place, one),
-        )
+        label, icon = ElidedLabel("meta", text=one.name), self._icon_of(place, one)
+        remove = (f"attachment_remove_{place + 1}", partial(self._on_remove, place))
+        chip = self._chip(one.name, label, remove, icon)
         chip.setToolTip(plain_tip(self._tip(one)))
         if one.media_type == PDF:
-            choosing = icon_button(
-                self._look, "chevron-down", f"attachment_look_{place + 1}", partial(self._choose_look, place)
-            )
+            name, choose = f"attachment_look_{place + 1}", partial(self._choose_look, place)
+            choosing = icon_button(self._look, "chevron-down", name, choose)
             choosing.setFixedSize(20, 22)
             name_button(choosing, self._language("chat.attachment.look", name=one.name))
             row = chip.layout()
@@ -323,9 +314,8 @@ class AttachmentStrip(ChipStrip):
             icon = icon_button(self._look, "image" if is_image(one) or is_seen(one) else "file-text")
             icon.setEnabled(False)
             return icon
-        thumbnail = named(
-            f"attachment_open_{place + 1}", PictureButton(self._look, (one, size), CHIP_PICTURE)
-        )
+        picture = PictureButton(self._look, (one, size), CHIP_PICTURE)
+        thumbnail = named(f"attachment_open_{place + 1}", picture)
         name_button(thumbnail, self._language("picture.open", name=one.name))
         thumbnail.clicked.connect(partial(self._open, one))
         return thumbnail
@@ -345,9 +335,7 @@ class AttachmentStrip(ChipStrip):
     def _choose_look(self, place: int, _checked: bool = False) -> None:
         """Open the menu with the two ways to send a PDF file."""
         one, words = self._attachments[place], self._language
-        menu = QMenu(self)
-        menu.setObjectName("attachment_look")
-        menu.setToolTipsVisible(True)
+        menu = named("attachment_look", QMenu(self, toolTipsVisible=True))
         menu.aboutToHide.connect(menu.deleteLater)
         why_not = self.why_not_seen(one) if not is_seen(one) else ""
         for seen, text in ((False, words("chat.look.text")), (True, words("chat.look.seen"))):
@@ -401,9 +389,8 @@ class ReadingStrip(ChipStrip):
         self.setVisible(bool(readings))
 
     def _words(self, one: Reading) -> str:
-        if not one.pages:
-            return self._language("chat.reading", name=one.name)
-        return self._language("chat.reading.pages", name=one.name, read=one.read, pages=one.pages)
+        key = "chat.reading.pages" if one.pages else "chat.reading"
+        return self._language(key, name=one.name, read=one.read, pages=one.pages)
 
     def _refill(self) -> None:
         self._labels = {

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.definitions import Agent
 from app.core.session import GroupSession, Plan, Status
+from app.core.texts import unmarked
 from app.core.turns import is_over
 from app.engine.group.director import members_turn
 from app.engine.live_session import LiveSession
@@ -21,7 +22,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import state_of, tone_of, works
 from app.gui.widgets.badge import fill_box, initials
 from app.gui.widgets.boxes import STRETCH, hbox, put_in_tab_order, set_across, vbox
-from app.gui.widgets.controls import ENTER, TickBox, button, icon_button, scrolling
+from app.gui.widgets.controls import ENTER, TickBox, button, icon_button, passing_menu, scrolling
 from app.gui.widgets.editable_lists import PlanList
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label, plain_tip, say
@@ -120,8 +121,8 @@ class MemberList(ItemList):
     def menu_of(self, row_id: str) -> QMenu:
         words = self._language
         member = next(one for one in self._work.members if one.agent_id == row_id)
-        shown = " ".join(member.name.split()).replace("&", "&&")
-        menu = named("member_menu", self.new_menu())
+        shown = unmarked(" ".join(member.name.split()))
+        menu = passing_menu(self, "member_menu")
         if member.doing != GONE:
             menu.addAction(words("member.write", name=shown), partial(self.member_called.emit, member.name))
         if row_id == self._work.hands_on:
@@ -387,7 +388,7 @@ class OrchestratorBox(QFrame):
         self.pause.setVisible(runs)
         self.stop.setVisible(active)
         waited = next((one.name for one in work.members if one.agent_id == work.hands_on), "")
-        self.without.setText(words("member.without", name=waited.replace("&", "&&")))
+        self.without.setText(words("member.without", name=unmarked(waited)))
         self.without.setVisible(self._silent and bool(waited))
         self.plan.show_plan(session.plan, editable=self._editable, working=works(session))
         self.asks.setEnabled(self._editable)

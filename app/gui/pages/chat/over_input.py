@@ -14,7 +14,7 @@ from app.core.criteria import CRITERIA, Criterion, CriterionState, shown_by
 from app.core.message import Message, MessageState, Role
 from app.core.session import Status
 from app.core.session_files import FileVersion
-from app.core.texts import clock_text, exact, size_text
+from app.core.texts import clock_text, exact, size_text, unmarked
 from app.core.usage import Total, money_text
 from app.engine.live_session import LiveSession
 from app.gui.display.appearance import Language, Look
@@ -167,7 +167,7 @@ class CriteriaList(QWidget):
         parts: list[Part] = [Paragraph("value", text=criterion.text)]
         if (shown := criterion.evidence) is not None:
             quote = ShorteningButton("link", "result_evidence")
-            quote.show_words(text.replace("&", "&&"), plain_tip(text))
+            quote.show_words(unmarked(text), plain_tip(text))
             wanted = self.file_wanted if shown.file else self.message_wanted
             quote.clicked.connect(partial(wanted.emit, shown.file or shown.message_id))
             parts.append(hbox(quote, STRETCH))

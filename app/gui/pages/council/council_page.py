@@ -33,8 +33,8 @@ from app.gui.panels.debate.verdict_place import DecisionView
 from app.gui.transcript.search import AGREED, DIFFERS
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import vbox
+from app.gui.widgets.composer import FindBar
 from app.gui.widgets.notices import announce
-from app.gui.widgets.search import FindBar
 from app.gui.widgets.text import named
 
 

@@ -14,11 +14,11 @@ from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS
 from app.core.message import CouncilPart
 from app.core.provider import ProviderStatus
 from app.core.session import Status, paused_text, resumable
+from app.core.texts import unmarked
 from app.engine.council.commands import MAX_TEXT
 from app.engine.council.outcome import State, state_text, who_may_join
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import checking
-from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.council.blind_pick import BlindStep, step_of
 from app.gui.pages.council.council_box import DOING, TONES, Judged
 from app.gui.pages.council.council_columns import Shown

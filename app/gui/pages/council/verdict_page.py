@@ -8,12 +8,13 @@ from functools import partial
 
 from PySide6.QtCore import QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.council import Point
 from app.core.council_parts import Claim
 from app.core.session import Status, has_ended
+from app.core.texts import unmarked
 from app.engine.council import outcome
 from app.engine.debate.replies import NEITHER
 from app.engine.scores import FEW, Score, score_texts
@@ -30,6 +31,7 @@ from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.widgets import controls
 from app.gui.widgets.badge import Chip, HeadingIcon
 from app.gui.widgets.boxes import STRETCH, FlowBox, card, empty, hbox, put_where, stops_in, vbox
+from app.gui.widgets.controls import passing_menu
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, restyle, say
 
 WIDEST = 980
@@ -435,10 +437,9 @@ class VerdictPage(QWidget):
         again.show_words(self._language("verdict.ask_again"))
 
         def open_menu() -> None:
-            menu = named("judges_menu", QMenu(self))
-            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu = passing_menu(self, "judges_menu")
             for judge, name in judges.items():
-                action = menu.addAction(self.judge_words(judge, name).replace("&", "&&"))
+                action = menu.addAction(unmarked(self.judge_words(judge, name)))
                 action.triggered.connect(partial(self.judge_requested.emit, judge))
             menu.popup(again.mapToGlobal(again.rect().bottomLeft()))
 

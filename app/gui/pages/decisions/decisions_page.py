@@ -29,9 +29,9 @@ from app.gui.pages.list_page import ALL, WIDE, ActingList, Details, FilterChips,
 from app.gui.widgets import controls
 from app.gui.widgets.badge import AVATAR, Chip, HeadingIcon, fill_box, initials, paint_avatar
 from app.gui.widgets.boxes import STRETCH, FlowBox, Part, empty, frame, hbox, thin_line, vbox
+from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.form import Field, Form, Steps
 from app.gui.widgets.item_list import ItemDelegate, ItemModel, RowItem
-from app.gui.widgets.search import SearchBox
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say, set_shown
 
 STYLE = replace(WIDE, right=10)
@@ -533,9 +533,6 @@ class DecisionsPage(ListPage):
     Signals: delete_requested(id) and change_requested(id) from the list.
     """
 
-    delete_requested = Signal(str)
-    change_requested = Signal(str)
-
     def __init__(self, language: Language, look: Look) -> None:
         self.list = say(DecisionList(language, look), language, name="journal.title")
         self.details = DecisionDetails(language, look)
@@ -558,8 +555,7 @@ class DecisionsPage(ListPage):
         self._lay_out_list(language, "decisions", "journal.none", "journal.begin", head, self._nothing)
         self._chips.chosen.connect(self._show_rows)
         self.list.currentItemChanged.connect(lambda _now, _before: self._show_details())
-        self.list.delete_requested.connect(self.delete_requested)
-        self.list.edit_requested.connect(self.change_requested)
+        self.delete_requested, self.change_requested = self.list.delete_requested, self.list.edit_requested
         self.search.textChanged.connect(lambda _text: self._show_rows())
         language.changed.connect(self._show)
 

@@ -24,12 +24,12 @@ from app.engine.voting import name_of, votes_with
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import ask_for_file
-from app.gui.pages.settings.lists import DataShown
+from app.gui.pages.settings.settings_rows import DataShown
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, put_where, vbox
+from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.controls import Button, Choice, TickBox, button, scrolling
 from app.gui.widgets.item_list import TICKS, ItemList, RowItem
-from app.gui.widgets.search import SearchBox
 from app.gui.widgets.text import Paragraph, named, plain_label, plain_tip, say, show_as
 
 
@@ -90,21 +90,14 @@ class ModelsPage(DataShown):
 
     def _lay_out(self) -> None:
         add = say(button("", "models_add", self._on_add), self._language, "models.add")
-        vbox(
-            say(Paragraph("card_text"), self._language, "models.text"),
-            hbox((self.search, 1), self._refresh),
-            (self.list, 1),
-            self._nothing,
-            hbox(self.hidden, STRETCH),
-            hbox((self.result, 1), self._remove, self._first),
-            hbox((self.voting, 1), self.check),
-            hbox((self._window_label, 1), self.window_size),
-            say(plain_label("field"), self._language, "models.own"),
-            hbox(self._provider, (self.own, 1), add),
-            inside=self,
-            margins=(22, 20, 22, 14),
-            spacing=10,
-        )
+        text = say(Paragraph("card_text"), self._language, "models.text")
+        listed = (self.list, 1), self._nothing, hbox(self.hidden, STRETCH)
+        chosen = hbox((self.result, 1), self._remove, self._first), hbox((self.voting, 1), self.check)
+        window = hbox((self._window_label, 1), self.window_size)
+        own = hbox(self._provider, (self.own, 1), add)
+        title = say(plain_label("field"), self._language, "models.own")
+        parts = (text, hbox((self.search, 1), self._refresh), *listed, *chosen, window, title, own)
+        vbox(*parts, inside=self, margins=(22, 20, 22, 14), spacing=10)
 
     def _statuses(self) -> list[ProviderStatus]:
         return [status for status in self._engine.providers() if status.config.enabled]
@@ -328,19 +321,11 @@ class LocalModelsPage(DataShown):
         self.source.setPlaceholderText(HUB)
         self.source.editingFinished.connect(self._on_source)
         body = QWidget()
-        vbox(
-            say(Paragraph("card_text"), language, "local.text"),
-            self._holder,
-            hbox(self.add, (self.result, 1)),
-            6,
-            say(plain_label("field"), language, "local.source"),
-            self.source,
-            say(Paragraph("hint"), language, "local.source.hint"),
-            STRETCH,
-            inside=body,
-            margins=(22, 12, 22, 14),
-            spacing=8,
-        )
+        text, title = say(Paragraph("card_text"), language, "local.text"), plain_label("field")
+        source = say(title, language, "local.source"), self.source
+        hint = say(Paragraph("hint"), language, "local.source.hint")
+        parts = (text, self._holder, hbox(self.add, (self.result, 1)), 6, *source, hint, STRETCH)
+        vbox(*parts, inside=body, margins=(22, 12, 22, 14), spacing=8)
         vbox((scrolling(body, keeps_bar=True), 1), inside=self)
         language.changed.connect(self.refresh)
 

@@ -26,7 +26,7 @@ from app.gui.dialogs.connect_dialogs import AgentConsentDialog, AgentDialog, Con
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import first_of
 from app.gui.files.user_files import ask_for_file
-from app.gui.pages.settings.lists import TwoLineList
+from app.gui.pages.settings.settings_rows import TwoLineList
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, add_page, frame, hbox, vbox
 from app.gui.widgets.controls import Button, TickBox, button

@@ -14,14 +14,13 @@ from app.core.definitions import Agent
 from app.core.errors import MootError
 from app.core.events import Event, ServersChanged, SessionChanged, SessionDeleted, SessionRestored
 from app.core.servers import McpServer, parted
-from app.core.texts import exact, visible
+from app.core.texts import exact, unmarked, visible
 from app.core.tool import ServerState, ServerStatus
-from app.engine.engine import Engine
-from app.engine.permissions import Permission
+from app.engine.engine import Engine, Permission
 from app.gui.dialogs.connect_dialogs import ConsentDialog, ServerDialog, ServerLogDialog, log_in
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import first_of, server_line, server_state, server_trouble, tool_name
-from app.gui.pages.settings.lists import DataShown, TwoLineList
+from app.gui.pages.settings.settings_rows import DataShown, TwoLineList
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
@@ -109,24 +108,15 @@ class ServersPage(QWidget):
     def _lay_out(self) -> None:
         text = say(Paragraph("card_text"), self._language, "server.text")
         edit = say(button("", "server_edit", self._on_edit), self._language, "server.edit")
-        self._column = vbox(
-            hbox((self._name, 1), self._state),
-            self._label,
-            self.line,
-            self._changed,
-            self._plain,
-            self._detail,
-            self.tools,
-            self._unasked,
-            (self.ask_again, 0, Qt.AlignmentFlag.AlignLeft),
-            (self.give, 0, Qt.AlignmentFlag.AlignLeft),
-            self.enabled,
-            STRETCH,
-            hbox(self._remove, self._logout, self.log, STRETCH, edit, self._restart, self.login, self.allow),
-            inside=self._shown,
-            spacing=8,
+        left = Qt.AlignmentFlag.AlignLeft
+        said = (self._label, self.line, self._changed, self._plain, self._detail, self.tools, self._unasked)
+        asked = ((self.ask_again, 0, left), (self.give, 0, left), self.enabled, STRETCH)
+        foot = hbox(
+            self._remove, self._logout, self.log, STRETCH, edit, self._restart, self.login, self.allow
         )
-        side = vbox((self.list, 1), (self._add, 0, Qt.AlignmentFlag.AlignLeft), Stretch(0))
+        head = hbox((self._name, 1), self._state)
+        self._column = vbox(head, *said, *asked, foot, inside=self._shown, spacing=8)
+        side = vbox((self.list, 1), (self._add, 0, left), Stretch(0))
         both = hbox(side, (self._shown, 1), Stretch(0), spacing=18)
         vbox(text, (both, 1), self.result, inside=self, margins=(22, 14, 22, 14), spacing=10)
 
@@ -175,7 +165,7 @@ class ServersPage(QWidget):
         self.give.clear()
         for agent in assistants.all():
             act = partial(self._start, f"give to {agent.id}", partial(self._give_to, agent.id))
-            shown = visible(agent.name).replace("&", "&&")
+            shown = unmarked(visible(agent.name))
             entry = ticked(self.give.choices, shown, server in agent.mcp_servers, lambda _on, act=act: act())
             entry.setEnabled(not assistants.is_built_in(agent.id))
 

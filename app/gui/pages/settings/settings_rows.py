@@ -1,34 +1,197 @@
 """Settings as rows made from the rules of `core/settings.py`, and the pages that show more beside them.
 
-Tools and limits; chats, with the providers that may read any session, and who writes titles and summaries; and usage:
-what a month used and cost by model, speaker and session, and the month's limit.
+Tools and limits; chats, with the providers that may read any session, and who writes titles and summaries;
+usage by month. Also what the pages share: their base, and lists of two lines, of kept files, and to tick.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QKeyEvent, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.catalog import provider_kind
 from app.core.errors import MootError
 from app.core.provider import ProviderStatus
 from app.core.settings import Rule, Settings, rules
-from app.core.texts import amount_text, exact
+from app.core.texts import amount_text, exact, unmarked, visible
 from app.core.usage import Total, money_text, saved_text, used_text
 from app.engine.engine import Engine
 from app.engine.usage_book import MonthReport
-from app.gui.display.appearance import Language, Look
+from app.gui.display.appearance import Language, Look, tall
 from app.gui.files.user_files import ask_where, save_whole
-from app.gui.pages.settings.lists import DataShown
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import UsedBar
 from app.gui.widgets.boxes import STRETCH, Stretch, empty, frame, hbox, vbox
-from app.gui.widgets.controls import Choice, TextBox, TickBox, bring_into_sight, button, scrolling
+from app.gui.widgets.controls import ENTER, Choice, TextBox, TickBox, bring_into_sight, button, scrolling
 from app.gui.widgets.form import Field, Form, Line, Row, value_of
+from app.gui.widgets.item_list import TICKS, TWO_LINES, ItemList, ItemModel, RowItem
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
+
+MOST_ROWS = 4
+SHOWN = 1_000
+
+
+class DataShown(QWidget):
+    """The base of pages that read what they show again whenever they are shown: another page may have changed it."""
+
+    def __init__(self, language: Language, engine: Engine, tasks: Tasks) -> None:
+        super().__init__()
+        self._language, self._engine, self._tasks = language, engine, tasks
+
+    def refresh(self) -> None:
+        """Read the data again."""
+        raise NotImplementedError
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self.refresh()
+        super().showEvent(event)
+
+    async def _problem_of(self, work: Awaitable[object]) -> str:
+        """Await work, and return in words what went wrong, "" for nothing."""
+        try:
+            await work
+        except MootError as error:
+            return self._language.problem(error.code, **error.details)
+        return ""
+
+
+class TwoLineList(ItemList):
+    """A list of rows of two lines, of which always one is chosen."""
+
+    def __init__(self, look: Look, name: str, width: int = 0) -> None:
+        """`width` fixes the width, in pixels."""
+        super().__init__(look, name, TWO_LINES)
+        if width:
+            self.setFixedWidth(width)
+
+    def show_rows(self, rows: Sequence[RowItem]) -> None:
+        """Replace the rows; keep the choice if it is among them."""
+        with QSignalBlocker(self):
+            super().show_rows(rows)
+            if rows and not self.current_id():
+                self.setCurrentRow(0)
+
+
+class KeptList(QWidget):
+    """A list of kept files with the buttons for the chosen one; emits `asked` with a button's name and the id."""
+
+    asked = Signal(str, str)
+
+    def __init__(
+        self,
+        language: Language,
+        look: Look,
+        texts: tuple[str, str, str],
+        actions: Mapping[str, str],
+        free: Sequence[str] = (),
+    ) -> None:
+        """`texts` are the keys of title, hint, and the text of an empty list.
+
+        `actions` are the names of the buttons with the keys of their texts; the `free` ones need no choice.
+        """
+        super().__init__()
+        title, hint, nothing = texts
+        name = title.replace(".", "_")
+        self._nothing = say(plain_label("hint"), language, nothing)
+        self.list = say(TwoLineList(look, name), language, name=title)
+        self.buttons = {
+            what: say(button("", f"{name}_{what}", partial(self._on_clicked, what)), language, text)
+            for what, text in actions.items()
+        }
+        self._free = free
+        head = say(plain_label("field"), language, title), say(plain_label("hint", wrap=True), language, hint)
+        foot = hbox(*self.buttons.values(), STRETCH, spacing=8)
+        vbox(*head, self._nothing, self.list, foot, inside=self, spacing=6)
+        self.list.currentItemChanged.connect(lambda *_: self._show_buttons())
+        self.list.activated.connect(lambda _index: self._on_clicked(next(iter(self.buttons))))
+
+    def show_rows(self, rows: Sequence[RowItem]) -> None:
+        """Show these rows; keep the choice if it is among them."""
+        self.list.show_rows(rows)
+        self.list.setVisible(bool(rows))
+        self._nothing.setVisible(not rows)
+        self.list.setFixedHeight(min(self.list.rows_height(), MOST_ROWS * tall(TWO_LINES.height)) + 8)
+        self._show_buttons()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        # Enter in the list means the list, not the dialog's default button.
+        if event.key() in ENTER and self.list.hasFocus():
+            self._on_clicked(next(iter(self.buttons)))
+        else:
+            super().keyPressEvent(event)
+
+    def _show_buttons(self) -> None:
+        for what, made in self.buttons.items():
+            made.setEnabled(bool(self.list.current_id()) or what in self._free)
+
+    def _on_clicked(self, what: str, _checked: bool = False) -> None:
+        if self.buttons[what].isEnabled():
+            self.asked.emit(what, self.list.current_id())
+
+
+class TickRows(ItemModel):
+    """Items with ticks; `ticked` says of each id whether it is ticked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ticked: dict[str, bool] = {}
+
+    def item_of(self, row: RowItem) -> RowItem:
+        return replace(row, ticked=self.ticked[row.id])
+
+
+class TickList(QWidget):
+    """A list of (id, text, note) with ticks; emits `changed`.
+
+    Only the first thousand are shown; the rest are ticked only by All and None.
+    """
+
+    changed = Signal()
+
+    def __init__(self, words: Language, look: Look, name: str, title: str) -> None:
+        super().__init__()
+        self._rows = TickRows()
+        self.list = ItemList(look, name, TICKS, self._rows)
+        self.list.setAccessibleName(title)
+        self.all = button("link", f"{name}_all", lambda: self._tick_all(on=True), text=words("tick_list.all"))
+        self.none = button(
+            "link", f"{name}_none", lambda: self._tick_all(on=False), text=words("tick_list.none")
+        )
+        vbox((self.list, 1), hbox(self.all, self.none, STRETCH), inside=self, spacing=4)
+        self.list.ticked.connect(self._tick)
+
+    def show_rows(self, rows: Sequence[tuple[str, str, str]], *, ticked: bool = True) -> None:
+        """Show these rows, all `ticked` or none."""
+        self._rows.ticked = {row_id: ticked for row_id, _, _ in rows}
+        self.list.show_rows(
+            [
+                RowItem(id=row_id, title=" ".join(visible(text[:200]).split()), note=visible(note))
+                for row_id, text, note in rows[:SHOWN]
+            ]
+        )
+        self.list.setCurrentRow(0 if rows else -1)
+
+    def chosen(self) -> list[str]:
+        """Return the ticked ids in order."""
+        return [row_id for row_id, ticked in self._rows.ticked.items() if ticked]
+
+    def _tick(self, row_id: str) -> None:
+        self._rows.ticked[row_id] = not self._rows.ticked[row_id]
+        self._show_ticks()
+
+    def _tick_all(self, *, on: bool) -> None:
+        self._rows.ticked = dict.fromkeys(self._rows.ticked, on)
+        self._show_ticks()
+
+    def _show_ticks(self) -> None:
+        self.list.viewport().update()
+        self.changed.emit()
+
 
 NUMBER_WIDTH = 120
 MONEY_PLACES = 2
@@ -218,17 +381,11 @@ class LimitsPage(SettingsPage):
         self.address = named("limits_address", QLineEdit())
         say(self.address, language, name="limits.engine.searxng", hint="limits.address.hint")
         self.problem = plain_label("error")
-        vbox(
-            say(plain_label("field"), language, "limits.engine"),
-            hbox(self.engine, (self.address, 1), Stretch(0)),
-            self.problem,
-            6,
-            say(plain_label("field"), language, "limits.title"),
-            say(Paragraph("hint"), language, "limits.text"),
-            self.rows,
-            inside=self,
-            spacing=8,
-        )
+        engine = say(plain_label("field"), language, "limits.engine")
+        chosen = hbox(self.engine, (self.address, 1), Stretch(0))
+        title = say(plain_label("field"), language, "limits.title")
+        text = say(Paragraph("hint"), language, "limits.text")
+        vbox(engine, chosen, self.problem, 6, title, text, self.rows, inside=self, spacing=8)
         self.engine.activated.connect(self._on_engine)
         self.address.editingFinished.connect(self._on_address)
         language.follow(self.refresh)
@@ -276,19 +433,11 @@ class ChatsPage(SettingsPage):
         self.helper = say(named("setting_helper_model", Choice(look)), language, name="setting.helper_model")
         self.ticks: dict[str, TickBox] = {}
         self._ticks = QVBoxLayout()
-        vbox(
-            self.rows,
-            6,
-            say(plain_label("field"), language, "setting.helper_model"),
-            say(Paragraph("hint"), language, "setting.helper_model.hint"),
-            self.helper,
-            6,
-            say(plain_label("field"), language, "setting.may_read_any"),
-            say(Paragraph("hint"), language, "setting.may_read_any.hint"),
-            self._ticks,
-            inside=self,
-            spacing=8,
-        )
+        helps = say(plain_label("field"), language, "setting.helper_model")
+        model = say(Paragraph("hint"), language, "setting.helper_model.hint"), self.helper
+        reads = say(plain_label("field"), language, "setting.may_read_any")
+        who = say(Paragraph("hint"), language, "setting.may_read_any.hint"), self._ticks
+        vbox(self.rows, 6, helps, *model, 6, reads, *who, inside=self, spacing=8)
         self.helper.activated.connect(lambda _row: self._choose("helper_model", self.helper.currentData()))
         language.follow(self.refresh)
 
@@ -313,7 +462,7 @@ class ChatsPage(SettingsPage):
     def _add_tick(self, status: ProviderStatus) -> None:
         provider_id = status.config.id
         tick = named(f"may_read_{provider_id}", TickBox(self._look))
-        tick.setText(self._language.provider(status).replace("&", "&&"))
+        tick.setText(unmarked(self._language.provider(status)))
         tick.toggled.connect(lambda on: self._on_tick(provider_id, on))
         self.ticks[provider_id] = tick
         self._ticks.addWidget(tick)
@@ -328,7 +477,7 @@ def _guided(status: ProviderStatus) -> bool:
     return kind is not None and kind.guided
 
 
-MOST_ROWS = 8
+MOST_OF_MONTH = 8
 LIMIT = "max_month_usd"
 
 
@@ -345,10 +494,10 @@ class UsageTable(QWidget):
         """Show these lines; of too many, the last ones are summed up in one."""
         words = self._language
         shown = list(rows)
-        if len(shown) > MOST_ROWS:
-            rest = sum((total for _, total in shown[MOST_ROWS - 1 :]), Total())
-            count = len(shown) - MOST_ROWS + 1
-            shown[MOST_ROWS - 1 :] = [(words("usage.others", count=count), rest)]
+        if len(shown) > MOST_OF_MONTH:
+            rest = sum((total for _, total in shown[MOST_OF_MONTH - 1 :]), Total())
+            count = len(shown) - MOST_OF_MONTH + 1
+            shown[MOST_OF_MONTH - 1 :] = [(words("usage.others", count=count), rest)]
         self._title.setText(title)
         grid = QGridLayout()
         grid.setContentsMargins(14, 10, 14, 10)
@@ -409,24 +558,10 @@ class UsagePage(DataShown):
 
     def _lay_out(self) -> None:
         body, tables = QWidget(), [part for table in self.tables.values() for part in (6, table)]
-        vbox(
-            hbox(self._title, self.month, STRETCH, self.export),
-            self._problem,
-            self.total,
-            self._tokens,
-            self._unpriced,
-            6,
-            self.limit,
-            self.bar,
-            self.used,
-            *tables,
-            4,
-            say(Paragraph("hint"), self._language, "usage.foot"),
-            STRETCH,
-            inside=body,
-            margins=(22, 20, 22, 14),
-            spacing=8,
-        )
+        head = hbox(self._title, self.month, STRETCH, self.export)
+        spent = (self._problem, self.total, self._tokens, self._unpriced, 6, self.limit, self.bar, self.used)
+        foot = (4, say(Paragraph("hint"), self._language, "usage.foot"), STRETCH)
+        vbox(head, *spent, *tables, *foot, inside=body, margins=(22, 20, 22, 14), spacing=8)
         vbox(scrolling(body), inside=self)
 
     def _load_month(self) -> None:

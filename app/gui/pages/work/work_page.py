@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.core.criteria import CriterionState
 from app.core.message import Message
 from app.core.session import RESTART, Plan
-from app.core.texts import amount_text, exact, visible
+from app.core.texts import amount_text, exact, unmarked, visible
 from app.engine.work import Needs, WorkAction, WorkRow, WorkState
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.descriptions import KINDS, icon_of, kind_text
@@ -369,7 +369,7 @@ class QueueView(QWidget):
             give = self._made(shown, "give", lambda: None)
             menu = QMenu(give)
             for agent_id, name in shown.takers:
-                menu.addAction(visible(name).replace("&", "&&"), partial(self.given.emit, shown.id, agent_id))
+                menu.addAction(unmarked(visible(name)), partial(self.given.emit, shown.id, agent_id))
             give.setMenu(menu)
             buttons.add(give)
         buttons.add(self._made(shown, "out", partial(self.taken_out.emit, shown.id)))
@@ -410,12 +410,9 @@ class WorkDetails(Details):
         self._says, self._choose = Paragraph("card_text"), say(Paragraph("hint"), language, "work.choose")
         self.totals = named("work_totals", Paragraph("card_text"))
         self._queued = plain_label("hint")
+        tips = {**_WORDS, STOP: "work.stop"}
         self.buttons = {
-            name: say(
-                icon_button(look, icon, f"work_{name}"),
-                language,
-                tip="work.stop" if name == STOP else _WORDS[name],
-            )
+            name: say(icon_button(look, icon, f"work_{name}"), language, tip=tips[name])
             for name, icon in _ICONS.items()
         }
         self._back = say(
@@ -469,9 +466,8 @@ class WorkDetails(Details):
         for part in (self.totals, self._choose):
             set_shown(part, row is None and not tasks)
         if row is not None:
-            self._kind.setText(
-                " · ".join(filter(None, (kind_text(row.kind, words), exact(", ".join(row.who)))))
-            )
+            facts = (kind_text(row.kind, words), exact(", ".join(row.who)))
+            self._kind.setText(" · ".join(filter(None, facts)))
             self._cost.setText(cost_text(row, words))
             self._title.setText(exact(row.title))
             offered = _offered(row)

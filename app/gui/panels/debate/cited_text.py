@@ -8,6 +8,7 @@ from PySide6.QtGui import QFontMetrics, QFontMetricsF, QTextLayout
 from PySide6.QtWidgets import QWidget
 
 from app.core.council import Point
+from app.core.texts import unmarked
 from app.gui.widgets.controls import Button, button
 from app.gui.widgets.text import WrappedText, plain_tip
 
@@ -78,7 +79,7 @@ class CitedText(WrappedText):
         metrics = QFontMetrics(made.font())
         # A single & would mark a shortcut.
         shown = metrics.elidedText(words[0], Qt.TextElideMode.ElideMiddle, WIDEST_CITE)
-        made.setText(shown.replace("&", "&&"))
+        made.setText(unmarked(shown))
         made.setAccessibleName(words[1])
         made.setToolTip(plain_tip(words[1]))
         made.clicked.connect(lambda: self.cite_requested.emit(message_id))

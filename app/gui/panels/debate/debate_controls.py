@@ -18,7 +18,7 @@ from app.core.council import MIN_PARTICIPANTS, Participant
 from app.core.events import RetryScheduled
 from app.core.message import SPOKEN, Message
 from app.core.session import HELD_UP, DebateSession, Reason, Status, has_ended, no_vote_reason, resumable
-from app.core.texts import has_hangul
+from app.core.texts import has_hangul, unmarked
 from app.engine.council.record import Record
 from app.engine.debate.director import PARTICIPANT
 from app.gui.display.appearance import Language, Look
@@ -30,8 +30,8 @@ from app.gui.pages.council.council_columns import Shown
 from app.gui.widgets.badge import Avatar, Chip
 from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import Segmented
-from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button, scrolling
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, restyle, say
+from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button, passing_menu, scrolling
+from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, restyle, say
 
 SPACE = 6
 DISCUSSION, VERDICT = "discussion", "verdict"
@@ -413,16 +413,9 @@ class HeldTurnBar(FlowBox):
         words = self._language
         for made, (_, name) in zip(self.without, self._offered, strict=True):
             short = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "…"
-            made.setText(words("discussion.without", name=short).replace("&", "&&"))
+            made.setText(unmarked(words("discussion.without", name=short)))
             made.setAccessibleName(words("discussion.without", name=name))
             made.setToolTip(plain_tip(words("discussion.without", name=name)) if short != name else "")
-
-
-def passing_menu(parent: QWidget, name: str) -> QMenu:
-    """Return a menu that goes when it closes."""
-    menu = named(name, QMenu(parent))
-    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    return menu
 
 
 def open_above(menu: QMenu, over: QPushButton | QToolButton) -> None:
@@ -439,7 +432,7 @@ def turns_menu(
         words = " ".join(" ".join(block.text for block in blocks_of(turn, turn.content)).split())
         words = words if len(words) <= FIRST_WORDS else words[:FIRST_WORDS].rstrip() + "…"
         line = language("verdict.turn", round=turn.round, name=turn.author.name, words=words)
-        menu.addAction(line.replace("&", "&&"), partial(chosen, turn.id))
+        menu.addAction(unmarked(line), partial(chosen, turn.id))
     if menu.isEmpty():
         menu.addAction(language("verdict.fork.none")).setEnabled(False)
     return menu

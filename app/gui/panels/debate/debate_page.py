@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QMenu, QStackedWidget
 
 from app.core.message import Message
 from app.core.session import has_ended
+from app.core.texts import unmarked
 from app.gui.display.appearance import Language, Look
-from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.council.decision_bar import WORDY, fit_bar, put_into_bar
 from app.gui.pages.council.decision_steps import DEBATE, DECISION, USED_IN_FRONT, VERDICT, VOTES
 from app.gui.panels.debate.debate_controls import add_exports, open_above, turns_menu

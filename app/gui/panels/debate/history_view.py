@@ -12,15 +12,16 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QFrame, QStackedLayout, QStyle, QStyleOptionViewItem, QWidget
 
 from app.core.session import DebateMode, Folder, SessionSummary, resumable
+from app.core.texts import unmarked
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.descriptions import state_of
 from app.gui.navigation.session_list import matches
 from app.gui.panels.conversation_view import empty_state
 from app.gui.widgets.badge import AVATAR, chip_colours, initials, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.controls import button, icon_button
 from app.gui.widgets.item_list import ROW, Index, ItemDelegate, ItemList, ItemModel, ListStyle, RowItem
-from app.gui.widgets.search import SearchBox
 from app.gui.widgets.text import Paragraph, name_button, named, plain_label, say
 
 CARD_HEIGHT = 76
@@ -267,7 +268,7 @@ class HistoryView(QWidget):
         folder = self._folder
         self.scope.setVisible(folder is not None)
         if folder is not None:
-            name = " ".join(folder.name.split()).replace("&", "&&")
+            name = unmarked(" ".join(folder.name.split()))
             self.scope.setText(self._language("history.all" if self._narrow else "history.folder", name=name))
         inside = folder.id if folder is not None and self._narrow else ""
         self.list.show_rows(

@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from app.core.council import Panel
 from app.core.provider import ProviderStatus
-from app.core.texts import exact, fits
+from app.core.texts import exact, fits, unmarked
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import STRETCH, drop, frame, hbox, put_in_tab_order, vbox, widgets_in
+from app.gui.widgets.composer import SearchBox, SearchPopUp
 from app.gui.widgets.controls import ShorteningButton, TickBox, button, icon_button, scrolling
 from app.gui.widgets.model_choice import Facts, facts_text
-from app.gui.widgets.search import SearchBox, SearchPopUp
 from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip, say, show_or_hide
 
 SIZE = QSize(420, 400)
@@ -189,7 +189,7 @@ class ParticipantPicker(SearchPopUp):
             pick = ShorteningButton("foot", f"pick_panel_{number}")
             pick.dress(self._look, "scale")
             names = ", ".join(seat.name for seat in panel.participants)
-            pick.show_words(exact(panel.name).replace("&", "&&"), plain_tip(names))
+            pick.show_words(unmarked(exact(panel.name)), plain_tip(names))
             pick.setAccessibleName(exact(panel.name))
             pick.clicked.connect(self.close)
             pick.clicked.connect(lambda _checked=False, chosen=panel.id: self.panel_chosen.emit(chosen))

@@ -273,22 +273,10 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
 
     def _lay_out(self) -> None:
         steps = say(plain_label("field"), self._language, "workflow.field.steps")
-        vbox(
-            self.list,
-            hbox(self.new, self.duplicate, self.delete, STRETCH, self.share, self.bring_in, spacing=6),
-            self._fixed,
-            4,
-            self.graph,
-            self._fields,
-            self.error,
-            hbox((steps, 1), self.state),
-            self._steps,
-            hbox(self.add, STRETCH),
-            STRETCH,
-            inside=self._body,
-            margins=(18, 14, 14, 18),
-            spacing=8,
-        )
+        tools = hbox(self.new, self.duplicate, self.delete, STRETCH, self.share, self.bring_in, spacing=6)
+        shown = (self._fixed, 4, self.graph, self._fields, self.error)
+        below = (hbox((steps, 1), self.state), self._steps, hbox(self.add, STRETCH), STRETCH)
+        vbox(self.list, tools, *shown, *below, inside=self._body, margins=(18, 14, 14, 18), spacing=8)
         vbox(scrolling(self._body), inside=self)
 
     def _retranslate(self) -> None:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core import definitions
 from app.core.session import ENDED, Reason, Status, WorkflowSession
-from app.core.texts import visible
+from app.core.texts import unmarked, visible
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import time_text
 from app.gui.markdown.blocks import parse
@@ -405,7 +405,7 @@ class StepRow(QFrame):
         for one in shown.others:
             self.menu.addAction(words(f"step.do.{one}"), partial(self.acted.emit, one))
         for address, text in shown.links:
-            name = words("step.do.open", name=visible(text)).replace("&", "&&")
+            name = unmarked(words("step.do.open", name=visible(text)))
             self.menu.addAction(name, partial(self.linked.emit, address, text))
         if shown.artifacts:
             copy = partial(QGuiApplication.clipboard().setText, shown.artifacts)

@@ -12,13 +12,12 @@ from app.core.definitions import STEP_ENDED, WorkflowDefinition
 from app.core.draft import COMMAND, Draft
 from app.core.message import Attachment
 from app.core.session import Status, WorkflowSession, resumable
-from app.core.texts import has_hangul, visible
+from app.core.texts import has_hangul, unmarked, visible
 from app.engine.engine import Engine
 from app.engine.workflow.commands import by_keyword, with_assistants
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import estimate_text, state_of
 from app.gui.files.user_files import LONG_PASTE, pasted_text
-from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.chat.message_box import AttachmentStrip
 from app.gui.panels.right_panel import RightPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
