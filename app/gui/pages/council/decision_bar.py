@@ -89,11 +89,8 @@ class FollowUp(Composer):
         self.target.show_words(unmarked(name))
         self.target.setAccessibleName(words("council.target", name=name))
         asks = words("council.placeholder.only", name=name) if self.to else words("council.placeholder")
-        send = words("discussion.send")
-        if running:
-            self.set_words(words("council.wait"), "", send)
-        else:
-            self.set_words(asks, price, send)
+        said, cost = (words("council.wait"), "") if running else (asks, price)
+        self.set_words(said, cost, words("discussion.send"))
         if running or self.box.text():
             self.send.setEnabled(not running)
 
@@ -277,10 +274,8 @@ class DecisionBar(QWidget):
             group = QActionGroup(menu)
             inside = named("council_judge", QMenu(words("council.judge.choose"), menu))
             for judge, text in self._judges.items():
-                action = inside.addAction(unmarked(text), partial(self.judge_chosen.emit, judge))
-                action.setCheckable(True)
-                group.addAction(action)
-                action.setChecked(judge == self._judge)
+                act = partial(self.judge_chosen.emit, judge)
+                group.addAction(ticked(inside, unmarked(text), judge == self._judge, act))
             menu.addMenu(inside)
         menu.addAction(self.hide_names)
         if self._rounds >= 0:

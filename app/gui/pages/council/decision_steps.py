@@ -11,7 +11,7 @@ from app.gui.display.appearance import Language, Look, sized
 from app.gui.transcript.search import AGREED, DIFFERS
 from app.gui.widgets.boxes import STRETCH, hbox, thin_line, vbox
 from app.gui.widgets.choices import Segmented
-from app.gui.widgets.controls import MenuButton, ShorteningButton, button
+from app.gui.widgets.controls import Button, MenuButton, ShorteningButton, button, ticked
 from app.gui.widgets.text import named, plain_tip, say
 
 STEPS = ("answers", "differences", "debate", "votes", "verdict", "decision")
@@ -87,14 +87,10 @@ class DecisionSteps(QWidget):
         self._buttons = dict(zip(steps, self._row.findChildren(StepButton), strict=True))
         self._menu = MenuButton(look, "list-checks", "decision_step", chevron=True)
         self._menu.choices.aboutToShow.connect(self._fill)
-        self._marks = {
-            kind: say(
-                button("mark", f"council_mark_{kind}", self.marks_changed), language, f"council.mark.{kind}"
-            )
-            for kind in ((DIFFERS, AGREED) if ANSWERS in steps else ())
-        }
-        for mark in self._marks.values():
-            mark.setCheckable(True)
+        self._marks: dict[str, Button] = {}
+        for kind in (DIFFERS, AGREED) if ANSWERS in steps else ():
+            mark = self._marks[kind] = button("mark", f"council_mark_{kind}", self.marks_changed)
+            say(mark, language, f"council.mark.{kind}").setCheckable(True)
             mark.setChecked(True)
         row = hbox(self._row, self._menu, STRETCH, *self._marks.values(), margins=(margin, 0, margin, 0))
         vbox(row, thin_line(), inside=self, spacing=0)
@@ -151,9 +147,8 @@ class DecisionSteps(QWidget):
         self._row.setVisible(wide)
         self._menu.setVisible(not wide)
         number, name = self._steps.index(self.value()) + 1, self._language(f"council.tab.{self.value()}")
-        self._menu.show_words(
-            self._language("council.tab.at", number=number, all=len(self._steps), name=name)
-        )
+        shown = self._language("council.tab.at", number=number, all=len(self._steps), name=name)
+        self._menu.show_words(shown)
 
     def _open(self, step: str) -> None:
         if self._buttons[step].isEnabled():
@@ -166,7 +161,5 @@ class DecisionSteps(QWidget):
     def _fill(self) -> None:
         self._menu.clear()
         for step, shown in self._buttons.items():
-            action = self._menu.choices.addAction(shown.accessibleName(), partial(self._open, step))
-            action.setCheckable(True)
-            action.setChecked(step == self.value())
-            action.setEnabled(shown.isEnabled())
+            name, act = shown.accessibleName(), partial(self._open, step)
+            ticked(self._menu.choices, name, step == self.value(), act).setEnabled(shown.isEnabled())

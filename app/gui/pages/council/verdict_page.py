@@ -6,7 +6,7 @@ The claims on which the answer turns: who holds and who denies each, and where t
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QRectF, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QWidget
 
@@ -26,42 +26,56 @@ from app.gui.pages.council.council_box import TONES, Judged, outside_card
 from app.gui.pages.council.council_columns import Letter, mark_of
 from app.gui.pages.council.no_votes import no_vote_rows
 from app.gui.pages.council.vote_chart import VoteChart
-from app.gui.panels.debate.cited_text import Cite, CitedText
+from app.gui.panels.debate.cited_text import CitedText
 from app.gui.widgets import controls
 from app.gui.widgets.badge import Chip, HeadingIcon
-from app.gui.widgets.boxes import STRETCH, FlowBox, card, empty, hbox, put_where, stops_in, vbox
+from app.gui.widgets.boxes import (
+    STRETCH,
+    FlowBox,
+    Part,
+    card,
+    empty,
+    frame,
+    hbox,
+    put_where,
+    set_across,
+    stops_in,
+    vbox,
+)
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, restyle, say
 
 WIDEST = 980
 
 
 class ClaimRow(QFrame):
-    """A claim with what it cites, and who is on which side; emits cite_requested(message id).
+    """A claim with what it cites, and who is on which side.
 
     Up and Down go to the row before and after, Enter to the first statement that it cites.
     """
 
-    cite_requested = Signal(str)
-
     def __init__(
-        self, language: Language, look: Look, judged: Judged, claim: Claim, *, question: bool = False
+        self,
+        words: Language,
+        look: Look,
+        judged: Judged,
+        claim: Claim,
+        requested: SignalInstance,
+        *,
+        question: bool = False,
     ) -> None:
+        """`requested` is emitted with the id of a statement that the user wants to see."""
         super().__init__()
         self.setProperty("kind", "claim")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._claim = claim
-        words, names = language, {who: shown.name for who, shown in judged.people.items()}
-        text = CitedText("crux" if question else "points", self)
-        text.show_points([Point(text=claim.text, cites=claim.cites)], lambda one: judged.cite(one, words))
-        text.cite_requested.connect(self.cite_requested)
+        self._claim, self._requested = claim, requested
+        names = {who: shown.name for who, shown in judged.people.items()}
+        points = [Point(text=claim.text, cites=claim.cites)]
+        text = _cited(self, "crux" if question else "points", points, judged, words, requested)
         for stop in text.stops:
             stop.setAccessibleDescription(claim.text)
         settled = words("council.settled_by", text=claim.settled_by) if claim.settled_by else ""
-        self.setAccessibleName(
-            ". ".join(
-                filter(None, (claim.text, settled, outcome.sides_of(claim, names, words, question=question)))
-            )
-        )
+        told = outcome.sides_of(claim, names, words, question=question)
+        self.setAccessibleName(". ".join(filter(None, (claim.text, settled, told))))
         sides = FlowBox(gap=8)
         rest = {*names} - {*claim.holds, *claim.denies} if question else set()
         keys = ("crux.yes", "crux.no", "crux.open") if question else ("claim.holds", "claim.denies", "")
@@ -72,20 +86,18 @@ class ClaimRow(QFrame):
         vbox(text, *hints, sides, inside=self, margins=(1, 5, 1, 5), spacing=4)
 
     def _side(self, look: Look, judged: Judged, title: str, who: Collection[str]) -> QWidget:
-        side, parts = QWidget(), []
+        parts: list[Part] = []
         for one, shown in judged.people.items():
             if one in who:
                 parts += [mark_of(look, shown), plain_label("hint", text=shown.name)]
-        hbox(plain_label("hint", text=title), *parts, inside=side, spacing=5)
-        return side
+        return frame("", hbox(plain_label("hint", text=title), *parts, spacing=5))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()
-        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._claim.cites:
-            self.cite_requested.emit(self._claim.cites[0])
+        if key in controls.ENTER and self._claim.cites:
+            self._requested.emit(self._claim.cites[0])
         elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-            rows = self.window().findChildren(ClaimRow)
-            rows = [one for one in rows if one.isVisible()]
+            rows = [one for one in self.window().findChildren(ClaimRow) if one.isVisible()]
             place = rows.index(self) + (1 if key == Qt.Key.Key_Down else -1)
             if 0 <= place < len(rows):
                 rows[place].setFocus(Qt.FocusReason.TabFocusReason)
@@ -120,28 +132,19 @@ class ClaimsPage(QWidget):
             return
         self._shown = shown
         empty(self._cards)
+        row = partial(ClaimRow, words, self._look, judged, requested=self.cite_requested)
         if result.cruxes:
-            of = words("council.cruxes", count=len(result.cruxes), claims=result.claim_count)
             self._add(
-                "turns_on", of if result.claims else "", self._rows(judged, result.cruxes, question=True)
+                "turns_on", _cruxes_text(result, words), *map(partial(row, question=True), result.cruxes)
             )
         if result.claims:
-            self._add("claims", str(len(result.claims)), self._rows(judged, result.claims))
+            self._add("claims", str(len(result.claims)), *map(row, result.claims))
         if result.unsupported:
-            text = CitedText("points", self)
-            text.show_points([Point(text="", cites=result.unsupported)], lambda one: judged.cite(one, words))
-            text.cite_requested.connect(self.cite_requested)
-            self._add("unsupported", "", [Paragraph("hint", text=words("council.unsupported.hint")), text])
+            points = [Point(text="", cites=result.unsupported)]
+            text = _cited(self, "points", points, judged, words, self.cite_requested)
+            self._add("unsupported", "", Paragraph("hint", text=words("council.unsupported.hint")), text)
 
-    def _rows(self, judged: Judged, claims: Sequence[Claim], *, question: bool = False) -> list[QWidget]:
-        rows: list[QWidget] = []
-        for claim in claims:
-            row = ClaimRow(self._language, self._look, judged, claim, question=question)
-            row.cite_requested.connect(self.cite_requested)
-            rows.append(row)
-        return rows
-
-    def _add(self, name: str, count: str, parts: Sequence[QWidget]) -> None:
+    def _add(self, name: str, count: str, *parts: QWidget) -> None:
         title = plain_label("card_title", text=self._language(f"council.{name}"))
         head = hbox(title, STRETCH, plain_label("hint", text=count))
         self._cards.addWidget(card(f"claims_{name}", head, *parts, spacing=6))
@@ -225,9 +228,7 @@ class VerdictPage(QWidget):
         self.decision: Callable[[str], tuple[str, str] | None] = lambda _session_id: None
         """Returns what was decided in a session and how that stands; set by who knows the journal."""
         body = QWidget()
-        self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, body)
-        self._columns.setContentsMargins(margin, 12, margin - 10, 12)
-        self._columns.setSpacing(14)
+        self._columns = hbox(inside=body, margins=(margin, 12, margin - 10, 12), spacing=14)
         self._page = controls.scrolling(body, keeps_bar=True)
         vbox(self._page, inside=self)
         language.changed.connect(self.refresh)
@@ -302,8 +303,7 @@ class VerdictPage(QWidget):
         if self._shown is None:
             return
         wide = self.width() >= SIDE_BY_SIDE
-        way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
-        self._columns.setDirection(way)
+        set_across(self._columns, wide)
         self._right.setMinimumWidth(RIGHT if wide else 0)
         self._right.setMaximumWidth(RIGHT if wide else 16_777_215)
 
@@ -318,9 +318,8 @@ class VerdictPage(QWidget):
             chip.set_text(outcome.state_text(result, words), TONES.get(outcome.State(result.state), "warn"))
             head = [chip]
         how = words(f"council.stop.{result.stop}", count=record.rounds) if result.stop else ""
-        copy = say(
-            controls.icon_button(self._look, "copy", "copy_council", self._on_copy), words, tip="verdict.copy"
-        )
+        copy = controls.icon_button(self._look, "copy", "copy_council", self._on_copy)
+        say(copy, words, tip="verdict.copy")
         if not (council or record.voted_rounds or record.council.judges):
             copy.hide()
         band = self._band(judged)
@@ -343,23 +342,18 @@ class VerdictPage(QWidget):
             warned = len(lacks) > 2 or result.degraded
             parts.append(hbox((Paragraph("warn" if warned else "hint", text=" · ".join(lacks)), 1)))
         contested = result.against == "judge" and result.choice != NEITHER
-        leading = list(result.leading)
-        shown = [*leading, result.choice] if contested else leading
+        shown = [*result.leading, *([result.choice] if contested else [])]
         # Where nobody voted, what a judge chose only once is shown with that.
         shown = shown or [one.choice for one in read[:1]]
-        row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        row.setSpacing(12)
+        row = hbox(spacing=12)
         for place, option in enumerate(shown):
-            title = ""
-            if contested:
-                title = words("council.by_judge" if place else "council.by_ballots")
-            row.addWidget(self._headline(judged, option, title), 1)
+            title = words("council.by_judge" if place else "council.by_ballots") if contested else ""
+            row.addLayout(self._headline(judged, option, title), 1)
         if shown:
             parts.append(hbox((row, 1)))
         if result.against:
-            parts.append(
-                hbox((Paragraph("hint", text=words(f"council.state.contested.{result.against}")), 1))
-            )
+            why = words(f"council.state.contested.{result.against}")
+            parts.append(hbox((Paragraph("hint", text=why), 1)))
         values = result.state == outcome.State.VALUES
         if (values or record.council.weighed) and judged.may_ask:
             said = words("council.values.weigh" if values else "council.values.apart")
@@ -408,19 +402,13 @@ class VerdictPage(QWidget):
             connect = words("first.connect.button")
             made = controls.button("", "debate_add_provider", self.connect_requested, text=connect)
             return [*parts, hbox(made, STRETCH)]
-        choice, ways = (
-            say(named("debate_judge", controls.Choice(self._look)), words, name="verdict.judge"),
-            FlowBox(),
-        )
+        choice = say(named("debate_judge", controls.Choice(self._look)), words, name="verdict.judge")
         choice.offer([(one, self.judge_words(one, name)) for one, name in judges.items()], self._chosen)
         choice.setToolTip(plain_tip(choice.currentText()))
         choice.currentIndexChanged.connect(lambda _place: self._on_judge(choice))
-        ask = controls.button(
-            "primary",
-            "debate_ask",
-            lambda: self.judge_requested.emit(choice.value()),
-            text=words("verdict.ask"),
-        )
+        ask = controls.button("primary", "debate_ask", text=words("verdict.ask"))
+        ask.clicked.connect(lambda: self.judge_requested.emit(choice.value()))
+        ways = FlowBox()
         for way in (choice, ask) if len(judges) > 1 else (ask,):
             ways.add(way)
         return [*parts, hbox((ways, 1))]
@@ -450,18 +438,17 @@ class VerdictPage(QWidget):
         model = seat_of(judge)[1]
         return self._language("setup.judge.outside", name=model) if name == model else f"{name} · {model}"
 
-    def _headline(self, judged: Judged, option: str, title: str) -> QWidget:
-        box, record = QWidget(), judged.record
+    def _headline(self, judged: Judged, option: str, title: str) -> QBoxLayout:
+        record = judged.record
         tile = Letter(self._look, record.letters.get(option, ""), leads=option == judged.result.headline)
         name = record.texts.get(option, "")
         case, cites = judged.result.text, judged.result.cites
         if option != judged.result.headline:
             case, cites = outcome.case_for(record, option)
-        text = self._cited("verdict", [Point(text=case, cites=cites)] if case else [])
+        text = self._cited("verdict", [Point(text=case, cites=cites)] if case else [], judged)
         head = Paragraph("card_title", text=name)
         above = [plain_label("hint", text=title)] if title else []
-        vbox(*above, hbox(tile, (head, 1), spacing=10), text, STRETCH, inside=box, spacing=8)
-        return box
+        return vbox(*above, hbox(tile, (head, 1), spacing=10), text, STRETCH, spacing=8)
 
     def _tallies(self, judged: Judged) -> QBoxLayout:
         words, after, letters = self._language, judged.result.after, judged.record.letters
@@ -486,20 +473,19 @@ class VerdictPage(QWidget):
     def _view(self, judged: Judged, view: outcome.View) -> QBoxLayout:
         words = self._language
         holders = [judged.people[who] for who in view.holders if who in judged.people]
-        line = Paragraph(
-            "card_title" if view.now else "hint", text=outcome.view_line(view, judged.record, words)
-        )
+        said = outcome.view_line(view, judged.record, words)
+        line = Paragraph("card_title" if view.now else "hint", text=said)
         parts = [hbox(*(mark_of(self._look, shown) for shown in holders), (line, 1), spacing=6)]
         if view in outcome.in_full(judged.result):
-            text = self._cited("points", [Point(text=_on_one_line(view.text), cites=view.cites[-1:])])
+            points = [Point(text=_on_one_line(view.text), cites=view.cites[-1:])]
+            text = self._cited("points", points, judged)
             parts.append(hbox((text, 1)))
             right = words("council.right_if", text=view.right_if) if view.right_if else ""
             shown_if = [HeadingIcon(self._look, "target", "text_2")] if right else []
             ways = []
             if judged.session.debate.is_council:
-                again = controls.button(
-                    "", f"council_argue_{view.option}", partial(self.argue_requested.emit, view.option)
-                )
+                argue = partial(self.argue_requested.emit, view.option)
+                again = controls.button("", f"council_argue_{view.option}", argue)
                 again.setText(f"{words('council.argue')}  {judged.prices.get('argue', '')}".strip())
                 again.setEnabled("argue" in judged.prices)
                 again.setToolTip(plain_tip(words("council.argue.hint")))
@@ -511,18 +497,13 @@ class VerdictPage(QWidget):
         return hbox(bar, (vbox(*parts, spacing=6), 1), spacing=12)
 
     def _cruxes(self, judged: Judged) -> QFrame | None:
-        words = self._language
-        cruxes, claims = judged.result.cruxes, judged.result.claims
+        words, cruxes = self._language, judged.result.cruxes
         if not cruxes:
             return None
-        every = judged.result.claim_count
-        of = words("council.cruxes", count=len(cruxes), claims=every) if claims else ""
-        parts = [self._head("spline", words("council.turns_on"), plain_label("hint", text=of))]
-        for crux in cruxes:
-            row = ClaimRow(words, self._look, judged, crux, question=True)
-            row.cite_requested.connect(self.cite_requested)
-            parts.append(hbox((row, 1)))
-        return card("council_cruxes", *parts, spacing=10)
+        of = plain_label("hint", text=_cruxes_text(judged.result, words))
+        row = partial(ClaimRow, words, self._look, judged, requested=self.cite_requested, question=True)
+        rows = (hbox((row(crux), 1)) for crux in cruxes)
+        return card("council_cruxes", self._head("spline", words("council.turns_on"), of), *rows, spacing=10)
 
     def _lists(self, judged: Judged) -> QFrame | None:
         words, record = self._language, judged.record
@@ -538,7 +519,7 @@ class VerdictPage(QWidget):
             ("verdict.last_statements", "open", last),
         ):
             if points:
-                text = self._cited("points", points, listed=True)
+                text = self._cited("points", points, judged, listed=True)
                 icon = HeadingIcon(self._look, *MARKS[kind])
                 title = hbox(icon, plain_label(kind, text=words(key)), STRETCH, spacing=6)
                 parts.append(vbox(title, text, spacing=4))
@@ -552,13 +533,8 @@ class VerdictPage(QWidget):
         no_votes = no_vote_rows(words, debate, check, may_check=judged.may_ask)
         if not rounds and not no_votes:
             return None
-        parts: list[QBoxLayout] = [
-            hbox(
-                plain_label("card_title", text=words("council.before_after" if council else "council.plain")),
-                STRETCH,
-                plain_label("hint", text=words("council.secret")),
-            )
-        ]
+        title = plain_label("card_title", text=words("council.before_after" if council else "council.plain"))
+        parts: list[QBoxLayout] = [hbox(title, STRETCH, plain_label("hint", text=words("council.secret")))]
         several = len(rounds) > 1
         if several and not council:
             parts.append(hbox((VoteChart(words, self._look, record, judged.people), 1)))
@@ -577,23 +553,17 @@ class VerdictPage(QWidget):
                 arrow = [plain_label("agreed" if flipped else "hint", text="→")] if tiles else []
                 tiles += [*arrow, tile, plain_label("hint", text=sure)]
             causes = last_cites.get(who, ()) if flipped else ()
-            why = [self._cited("points", [Point(text="", cites=causes)])] if causes else []
+            why = [self._cited("points", [Point(text="", cites=causes)], judged)] if causes else []
             row = QWidget()
             name = ElidedLabel("", text=shown.name)
             hbox(mark_of(self._look, shown), (name, 1), *tiles, inside=row, spacing=6)
             before, after = letters.get(first.choice, "–"), letters.get(now.choice, "–")
-            row.setAccessibleName(
-                words("council.row", name=shown.name, before=before, after=after)
-                if several
-                else words("verdict.vote", name=shown.name, option=after)
-            )
+            said = "council.row" if several else "verdict.vote"
+            row.setAccessibleName(words(said, name=shown.name, before=before, after=after, option=after))
             parts.append(vbox(row, *why, spacing=2))
-        summary = (
-            words("council.moved", count=moved, all=len(record.ballots))
-            if moved
-            else words("council.nobody_moved")
-        )
         if several:
+            said = "council.moved" if moved else "council.nobody_moved"
+            summary = words(said, count=moved, all=len(record.ballots))
             parts.append(hbox((Paragraph("hint", text=summary), 1)))
         if told := outcome.moves_line(judged.result, words):
             parts.append(hbox((Paragraph("hint", text=told), 1)))
@@ -610,18 +580,16 @@ class VerdictPage(QWidget):
         decide = controls.button("", "verdict_decision", self.decision_requested.emit, text=asks)
         was = [Paragraph("card_text", text=words("journal.was", option=decided))] if decided else []
         said = Paragraph("hint", text=stands if decided else words("journal.card"))
-        known = [*filter(None, (self._scored(judged),))]
-        head = self._head("bookmark", words("journal.title"))
-        ways = hbox(STRETCH, decide)
-        return card("council_journal_card", head, *was, said, ways, *known, spacing=10)
+        head, ways = self._head("bookmark", words("journal.title")), hbox(STRETCH, decide)
+        return card("council_journal_card", head, *was, said, ways, *self._scored(judged), spacing=10)
 
     def _head(self, icon: str, title: str, *more: QWidget) -> QBoxLayout:
         """Return the first line of a card: its icon and title, and at the right what else is said."""
         label = plain_label("card_title", text=title)
         return hbox(HeadingIcon(self._look, icon, "text"), label, STRETCH, *more, spacing=8)
 
-    def _scored(self, judged: Judged) -> QWidget | None:
-        """Return how right each participant's model has been so far, None where too little is known."""
+    def _scored(self, judged: Judged) -> list[QBoxLayout]:
+        """Return how right each participant's model has been so far; nothing where too little is known."""
         words, known = self._language, self.scores()
         rows = []
         for participant in judged.session.debate.participants:
@@ -633,20 +601,13 @@ class VerdictPage(QWidget):
             hbox(mark_of(self._look, shown), (ElidedLabel("hint", text=said), 1), inside=row, spacing=6)
             row.setAccessibleName(f"{shown.name}: {said}")
             rows.append(row)
-        if not rows:
-            return None
-        box = QWidget()
-        vbox(plain_label("hint", text=words("journal.standing")), *rows, inside=box, spacing=4)
-        return box
+        title = plain_label("hint", text=words("journal.standing"))
+        return [vbox(title, *rows, spacing=4)] if rows else []
 
-    def _cited(self, kind: str, points: Sequence[Point], *, listed: bool = False) -> CitedText:
-        text = CitedText(kind, self, listed=listed)
-        text.show_points(points, self._cite)
-        text.cite_requested.connect(self.cite_requested)
-        return text
-
-    def _cite(self, message_id: str) -> Cite | None:
-        return self._shown.cite(message_id, self._language) if self._shown is not None else None
+    def _cited(
+        self, kind: str, points: Sequence[Point], judged: Judged, *, listed: bool = False
+    ) -> CitedText:
+        return _cited(self, kind, points, judged, self._language, self.cite_requested, listed=listed)
 
     def _on_copy(self) -> None:
         judged = self._shown
@@ -659,6 +620,29 @@ class VerdictPage(QWidget):
             for heading, found in parts
         )
         QGuiApplication.clipboard().setText("\n\n".join("\n".join(lines) for lines in texts))
+
+
+def _cited(
+    parent: QWidget,
+    kind: str,
+    points: Sequence[Point],
+    judged: Judged,
+    words: Language,
+    requested: SignalInstance,
+    *,
+    listed: bool = False,
+) -> CitedText:
+    """Return sentences with what they cite; `requested` is emitted with the id of a statement that is wanted."""
+    text = CitedText(kind, parent, listed=listed)
+    text.show_points(points, lambda one: judged.cite(one, words))
+    text.cite_requested.connect(requested)
+    return text
+
+
+def _cruxes_text(result: outcome.CouncilOutcome, words: Language) -> str:
+    """Return how many claims an answer turns on, of how many; "" where no others are known."""
+    count, every = len(result.cruxes), result.claim_count
+    return words("council.cruxes", count=count, claims=every) if result.claims else ""
 
 
 def _on_one_line(text: str) -> str:
