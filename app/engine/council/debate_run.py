@@ -20,14 +20,7 @@ from app.engine.council.earlier import earlier_council
 from app.engine.council.record import Record
 from app.engine.council.steps import StepRun
 from app.engine.council.verdicts import last_verdict
-from app.engine.debate.director import (
-    after_resume,
-    after_turn,
-    answered,
-    decide,
-    failed_turns,
-    participant_of,
-)
+from app.engine.debate.director import after_turn, answered, decide, failed_turns, participant_of, resumed
 from app.engine.debate.modes import mode_of
 from app.engine.debate.notes import part_to_note, write_notes
 from app.engine.debate.providers import DebateProviders
@@ -72,7 +65,7 @@ class DebateRun(StepRun):
             self._live.change(debate=debate)
         self._only_asked = bool(self._asked_steps())
         if session.status != Status.RUNNING or session.debate.failures:
-            debate = after_resume(debate, self._live.said)
+            debate = resumed(debate, self._live.said)
             self._live.change(status=Status.RUNNING, reason="", debate=debate)
             decision = self._decision()
             if session.reason == FailureKind.RATE_LIMIT and isinstance(decision, Speak):

@@ -181,7 +181,7 @@ class StepRun(StatementRun):
             case CouncilPart.BALLOT if debate.is_council:
                 return requests.ballot_request(record, speaker, view, prompts)
             case CouncilPart.BALLOT:
-                _, said = self._providers.taken(debate, self._live.said, speaker)
+                _, said = self._providers.taken(self._live, speaker)
                 heard = {one.id: one for one in said}
                 view = replace(view, statements=tuple(heard.get(one.id, one) for one in view.statements))
                 return requests.ballot_request(record, speaker, view, prompts, notes_sent(self._live))
