@@ -134,7 +134,7 @@ class _Writer:
         """Return the options of a council, with who held them by the first answers and at the end."""
 
         def holders(option: str, number: int) -> tuple[Holder, ...]:
-            votes = [record.vote(who, number) for who in record.openings()]
+            votes = [record.vote(who, number) for who in record.openings]
             held = (vote for vote in votes if vote.choice == option)
             return tuple((record.names[vote.participant], vote.confidence) for vote in held)
 
@@ -154,7 +154,7 @@ class _Writer:
         words, texts = self._words, record.texts
         if not result.answered or not (record.debate.is_council or record.voted_rounds or result.judge):
             return
-        held, everybody = result.after.votes.get(result.headline, 0), len(record.openings())
+        held, everybody = result.after.votes.get(result.headline, 0), len(record.openings)
         lead = texts.get(result.headline, "") or words(f"council.state.{result.state}")
         if result.headline and held:
             lead = words("memo.by", option=lead, count=held, all=everybody)

@@ -122,7 +122,7 @@ class CouncilPage(DecisionView):
 
     NAMED = decision_steps.USED_IN_FRONT
 
-    debate_requested = Signal(str, object, str)
+    debate_requested = Signal(str, int, str)
     more_requested = Signal(str, str)
     argue_requested = Signal(str, str)
     prices_wanted = Signal(object)
@@ -486,7 +486,7 @@ class CouncilPage(DecisionView):
         """Pass on what the bar asks for."""
         session_id = self.session_id
         ways: dict[str, Callable[[], None]] = {
-            "debate": lambda: self.debate_requested.emit(session_id, None, self._judge or ANY_JUDGE),
+            "debate": lambda: self.debate_requested.emit(session_id, 0, self._judge or ANY_JUDGE),
             "connect": self.connect_requested.emit,
             "allow": self.reading_requested.emit,
             "blind": self._on_blind,

@@ -510,7 +510,7 @@ class VerdictPage(QWidget):
         read = next((one for one in record.readings() if one.agreed or one.open), None)
         last: list[Point] = []
         if judged.result.failure and not record.debate.is_council:
-            said = (outcome.last_words(record, who) for who in record.openings())
+            said = (outcome.last_words(record, who) for who in record.openings)
             last = [Point(text=_on_one_line(text), cites=cites[-1:]) for text, cites in said]
         parts: list[QBoxLayout] = []
         for key, kind, points in (

@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.core import session
-from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, VOTING_ENDS, Ends
+from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, Ends
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
 from app.core.message import Attachment
@@ -612,8 +612,8 @@ class ConclusionChoice(QWidget):
     def show_ends(self, ends: Ends) -> None:
         """Show another end; who judges, and votes in each round, stay where they are still needed."""
         self.verdict.setChecked(ends == Ends.VERDICT)
-        self.polls.setChecked(ends in VOTING_ENDS and self.polls.isChecked())
-        self.final_ballots.setChecked(ends in VOTING_ENDS and not self.polls.isChecked())
+        self.polls.setChecked(ends.votes and self.polls.isChecked())
+        self.final_ballots.setChecked(ends.votes and not self.polls.isChecked())
 
     def show_draft(self, setup: SetupDraft) -> None:
         """Show what was chosen before."""
