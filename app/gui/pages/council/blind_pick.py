@@ -23,6 +23,7 @@ from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import plain_of
 from app.gui.pages.council.council_box import Judged
 from app.gui.pages.council.council_columns import Letter
+from app.gui.pages.council.decision_steps import MARGIN
 from app.gui.widgets import boxes
 from app.gui.widgets.badge import Chip, HeadingIcon
 from app.gui.widgets.controls import Button, TickBox, button, scrolling
@@ -74,7 +75,7 @@ class BlindPickView(QWidget):
     closed = Signal()
     offers_chosen = Signal(bool)
 
-    def __init__(self, language: Language, look: Look, margin: int) -> None:
+    def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self.setObjectName("blind_pick")
         self._language, self._look = language, look
@@ -85,7 +86,7 @@ class BlindPickView(QWidget):
         self._session_id, self._step = "", BlindStep.OFFERED
         self._shown: object = None
         self._answers: QBoxLayout | None = None
-        self._page = boxes.vbox(inside=self, margins=(margin, 12, margin, 0))
+        self._page = boxes.vbox(inside=self, margins=(MARGIN, 12, MARGIN, 0))
         self.hide()
 
     def open(self) -> None:

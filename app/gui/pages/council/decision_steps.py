@@ -18,6 +18,8 @@ STEPS = ("answers", "differences", "debate", "votes", "verdict", "decision")
 ANSWERS, DIFFERENCES, DEBATE, VOTES, VERDICT, DECISION = STEPS
 USED_IN_FRONT = ("decision_", "segment_", "council_tabs")
 """How the names begin that the pages of debates and of councils both have: the one in front uses them."""
+MARGIN = 18
+"""Of what stands on the page of a debate or a council, at its sides."""
 CIRCLE, GAP = 18, 2
 
 
@@ -73,11 +75,11 @@ class DecisionSteps(QWidget):
     chosen = Signal(str)
     marks_changed = Signal()
 
-    def __init__(self, language: Language, look: Look, margin: int, steps: tuple[str, ...] = STEPS) -> None:
+    def __init__(self, language: Language, look: Look, steps: tuple[str, ...] = STEPS) -> None:
         """`steps` are those that a session of this kind has."""
         super().__init__()
         self.setObjectName("decision_steps")
-        self._language, self._margin, self._steps = language, margin, steps
+        self._language, self._steps = language, steps
         self._row = Segmented(steps, tabs=True, make=partial(StepButton, look))
         say(named("council_tabs", self._row), language, name="council.tab")
         for place in range(len(steps) - 1, 0, -1):
@@ -92,7 +94,7 @@ class DecisionSteps(QWidget):
             mark = self._marks[kind] = button("mark", f"council_mark_{kind}", self.marks_changed)
             say(mark, language, f"council.mark.{kind}").setCheckable(True)
             mark.setChecked(True)
-        row = hbox(self._row, self._menu, STRETCH, *self._marks.values(), margins=(margin, 0, margin, 0))
+        row = hbox(self._row, self._menu, STRETCH, *self._marks.values(), margins=(MARGIN, 0, MARGIN, 0))
         vbox(row, thin_line(), inside=self, spacing=0)
         for number, step in enumerate(steps, 1):
             QShortcut(QKeySequence(f"Alt+{number}"), self, partial(self._open, step))
@@ -143,7 +145,7 @@ class DecisionSteps(QWidget):
     def _fit(self) -> None:
         """Show the steps where there is room for all, else the button with the menu."""
         parts = (self._row, *self._marks.values())
-        wide = self.width() >= sum(part.sizeHint().width() + 10 for part in parts) + 2 * self._margin
+        wide = self.width() >= sum(part.sizeHint().width() + 10 for part in parts) + 2 * MARGIN
         self._row.setVisible(wide)
         self._menu.setVisible(not wide)
         number, name = self._steps.index(self.value()) + 1, self._language(f"council.tab.{self.value()}")
