@@ -29,7 +29,7 @@ from app.gui.pages.council.council_box import DOING
 from app.gui.pages.council.council_columns import People, Shown
 from app.gui.pages.council.decision_steps import MARGIN
 from app.gui.widgets.badge import Avatar, Chip
-from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, put_in_tab_order, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, drop, empty, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button, scrolling
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, restyle, say
@@ -398,8 +398,7 @@ class HeldTurnBar(FlowBox):
         self._offered = tuple(participants)
         for old in self.without:
             self.remove(old)
-            old.hide()
-            old.deleteLater()
+            drop(old)
         self.without = []
         for number, (participant_id, _) in enumerate(self._offered, 1):
             made = button("", f"{self._prefix}without_{number}")
