@@ -25,8 +25,11 @@ class Ends(StrEnum):
     MERGE = "merge"
     VERDICT = "verdict"
 
+    @property
+    def votes(self) -> bool:
+        """Whether all vote before it."""
+        return self in (Ends.VOTE, Ends.VERDICT)
 
-VOTING_ENDS = (Ends.VOTE, Ends.VERDICT)
 
 Seat = tuple[str, str]
 """A provider's id and a model."""

@@ -1,5 +1,6 @@
 """A message: one bubble on the screen, one message of a provider's API, one record, one id."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, Final, TypeVar
@@ -417,6 +418,10 @@ class Message:
     def by_user(self) -> bool:
         """Whether the user wrote it; a workflow's own request to a step has the role user as well."""
         return self.role == Role.USER and self.author.kind != "orchestrator"
+
+
+Messages = Sequence[Message]
+"""Messages in their order."""
 
 
 def new_message(role: str, author: Author, turn_id: str | None = None, **fields: Any) -> Message:

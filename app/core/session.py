@@ -15,7 +15,6 @@ from app.core.council import (
     ANY_JUDGE,
     DEFAULT_COUNCIL_ROUNDS,
     NO_JUDGE,
-    VOTING_ENDS,
     Ballot,
     BlindPick,
     Calibration,
@@ -257,7 +256,7 @@ class DebateChoices:
 
     def ending(self, ends: Ends) -> Self:
         """Return these choices with another end; who judges, and votes in each round, stay where they are still needed."""
-        votes, judge = ends in VOTING_ENDS, self.judge if self.concludes and self.judge else ANY_JUDGE
+        votes, judge = ends.votes, self.judge if self.concludes and self.judge else ANY_JUDGE
         return replace(
             self,
             polls=votes and self.polls,

@@ -19,17 +19,11 @@ from app.engine.council.outcome import CouncilOutcome, outcome
 from app.engine.council.record import Record
 from app.engine.council.requests import (
     ReaderView,
-    answer_request,
-    ballot_request,
-    differences_request,
-    dissent_request,
-    merge_request,
+    Requests,
     numbered,
     read_differences,
     read_reading,
     read_vote,
-    reading_request,
-    turn_request,
 )
 from app.engine.debate.replies import TrailerCleaner, read_trailer
 from tests.benchmarks.puzzles import Answer, Puzzle
@@ -292,21 +286,21 @@ def _begun(held: Held, step: CouncilStep) -> tuple[ModelRequest, ReaderView, lis
     debate, messages = held.debate, held.messages
     record = Record(debate, messages)
     order = [] if step.who else numbered(record)
-    view = seen_by(record, step)
+    view, asking = seen_by(record, step), Requests(record, PROMPTS)
     if step.part == CouncilPart.DIFFERENCES:
-        return differences_request(record, order, PROMPTS), view, order
+        return asking.differences(order), view, order
     if step.part == CouncilPart.MERGE:
-        return merge_request(record, order, PROMPTS), view, order
+        return asking.merge(order), view, order
     if step.part == CouncilPart.READING:
-        return reading_request(record, step.model, step.order, view, PROMPTS), view, order
+        return asking.reading(step.model, step.order, view), view, order
     speaker = next(one for one in debate.participants if one.id == step.who)
     if step.part == CouncilPart.DISSENT:
         headline = outcome(Record(debate, messages)).headline
-        return dissent_request(record, speaker, headline, PROMPTS), view, order
+        return asking.dissent(speaker, headline), view, order
     if step.part == CouncilPart.ANSWER:
-        return answer_request(record, speaker, PROMPTS), view, order
-    argue = turn_request if step.part == CouncilPart.TURN else ballot_request
-    return argue(record, speaker, view, PROMPTS), view, order
+        return asking.answer(speaker), view, order
+    argue = asking.turn if step.part == CouncilPart.TURN else asking.ballot
+    return argue(speaker, view), view, order
 
 
 def _ended(

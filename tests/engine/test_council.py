@@ -339,10 +339,10 @@ def _plain(debate: Debate, messages: list[Message]) -> object:
     result = outcome(Record(debate, messages))
     held = {one.text: one.backers for one in record.options()}
     texts = {one.id: one.text for one in record.options()}
-    held_now = {who: texts[record.vote(who, record.rounds).choice] for who in record.openings()}
+    held_now = {who: texts[record.vote(who, record.rounds).choice] for who in record.openings}
     assert held_now == {
         who: {"p1": "Postgres" if record.rounds > 1 else "SQLite", "p3": "Files"}.get(who, "Postgres")
-        for who in record.openings()
+        for who in record.openings
     }
     now = [(texts[one.option], one.holders, one.now) for one in result.minority]
     assert all(texts[one.choice] == "Postgres" for one in record.readings())

@@ -154,11 +154,12 @@ async def test_a_fork_of_what_is_not_over_is_paused_and_goes_on(made: Bench) -> 
     assert live is not None
     session, whole = replace(live.debate_session, status=Status.PAUSED), list(live.messages)
     for end in range(2, len(whole) + 1):
-        fork, kept = forked(session, whole[:end], Record(session.debate, whole[:end]).rounds)
+        before = Record(session.debate, whole[:end])
+        fork, kept = forked(session, before, before.rounds)
         due = next_steps(Record(fork.debate, kept))
         assert (fork.status == "paused") == bool(due), end
     # Before all have answered, the rest is asked for when the fork goes on.
-    fork, kept = forked(session, whole[:2], 0)
+    fork, kept = forked(session, Record(session.debate, whole[:2]), 0)
     assert (fork.status, fork.reason, fork.debate.council.judges) == ("paused", "forked", ())
 
 

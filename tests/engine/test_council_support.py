@@ -17,7 +17,7 @@ from app.engine.council.commands import council_object
 from app.engine.council.director import CouncilStep, next_steps
 from app.engine.council.outcome import drifted, moves_line, outcome
 from app.engine.council.record import Record
-from app.engine.council.requests import merge_request, numbered, read_moves
+from app.engine.council.requests import Requests, numbered, read_moves
 from tests.builders import PROMPTS, Bench, Script, said
 from tests.engine.test_council import SAYS
 from tests.engine.test_council_verdict import judging, made, opened, read, result, voted
@@ -32,7 +32,7 @@ def words(key: str, **values: object) -> str:
 def told(debate: Debate, messages: list[Message]) -> list[str]:
     """Return the lines of a request for a merged answer that say what supports each side."""
     record = Record(debate, messages)
-    text = str(merge_request(record, numbered(record), PROMPTS).messages[-1]["content"])
+    text = str(Requests(record, PROMPTS).merge(numbered(record)).messages[-1]["content"])
     _, found, rest = text.partition("What supports each side:\n")
     lines = rest.partition("\n\n")[0].splitlines()
     assert bool(found) == bool(lines)
@@ -73,7 +73,7 @@ def test_a_side_is_told_with_its_answers_its_moves_its_quotes_and_what_a_judge_c
     messages += [*voted(debate, "ABB", {1: [messages[3].id]}), *read(debate, "oB", "oB")]
     record = Record(debate, messages)
     numbers = {one.author.id: number for number, one in enumerate(numbered(record), 1)}
-    text = str(merge_request(record, numbered(record), PROMPTS).messages[-1]["content"])
+    text = str(Requests(record, PROMPTS).merge(numbered(record)).messages[-1]["content"])
     assert (
         f"- Option B: 2 of 3 hold it; held by answers ({numbers['p2']}); 1 came to it for what another said, "
         "0 without a reason; 1 of its 2 quotes are in the files; a judge chose it in both orders\n"
@@ -91,7 +91,7 @@ def test_how_right_all_have_been_breaks_a_tie_between_sides() -> None:
     ):
         council = replace(debate.council, calibrations=tuple(rates))
         record = Record(replace(debate, council=council), messages)
-        text = str(merge_request(record, numbered(record), PROMPTS).messages[-1]["content"])
+        text = str(Requests(record, PROMPTS).merge(numbered(record)).messages[-1]["content"])
         assert best in text.splitlines()
         right = ["votes like theirs have been right in 90 %" in text, "right in 60 %" in text]
         assert right == [rates is known] * 2

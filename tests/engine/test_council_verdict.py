@@ -302,7 +302,7 @@ def judging(request: ModelRequest) -> Script:
     return answer(request)
 
 
-async def result(made: Bench, judge: str | None = None, rounds: int = 1) -> tuple[str, CouncilOutcome]:
+async def result(made: Bench, judge: str = "", rounds: int = 1) -> tuple[str, CouncilOutcome]:
     session_id = await held(made)
     await made.engine.councils.debate(session_id, rounds, judge)
     await made.engine.wait(session_id)

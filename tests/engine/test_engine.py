@@ -14,7 +14,7 @@ from app.core.message import Attachment
 from app.core.provider import Finished, FinishReason, Text
 from app.core.session import Status
 from app.engine.council.record import Record
-from app.engine.council.requests import judge_view, reading_request
+from app.engine.council.requests import Requests, judge_view
 from tests.builders import (
     PROMPTS,
     Bench,
@@ -80,7 +80,7 @@ async def test_a_file_of_the_user_is_read_by_all_judged_exported_and_kept(
     assert "[Claude]: I give in." not in asked
     live = bench.engine.live(session_id)
     record = Record(live.debate_session.debate, live.messages)
-    verdict = reading_request(record, "remote0/m", 1, judge_view(record, 1, 1), PROMPTS)
+    verdict = Requests(record, PROMPTS).reading("remote0/m", 1, judge_view(record, 1, 1))
     assert "(2) User: File Pasted text.txt:\nBuses carry" in str(verdict.messages[0]["content"])
     assert "Buses carry 400 people." in await bench.engine.export(session_id, "md")
     again = await reopened(bench, data_dir)

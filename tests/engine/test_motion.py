@@ -8,7 +8,7 @@ from app.core.council import Option
 from app.core.council_parts import Differences, Position
 from app.core.message import CouncilPart
 from app.engine.council.record import Record
-from app.engine.council.requests import differences_request, numbered
+from app.engine.council.requests import Requests, numbered
 from app.engine.debate.modes import asks_about_motion, motion_of, side_of
 from tests.builders import PROMPTS, said
 from tests.engine.test_council import a_council, asked
@@ -118,10 +118,10 @@ def test_answers_to_a_motion_stand_under_yes_and_no() -> None:
         ("No", 1, "motion"),
     ]
     order = numbered(Record(debate, messages))
-    assert "for or against" in str(differences_request(Record(debate, messages), order, PROMPTS).messages)
+    assert "for or against" in str(Requests(Record(debate, messages), PROMPTS).differences(order).messages)
     plain = Record(debate, [asked("Postgres or SQLite?"), *answers])
     assert len(plain.options()) == 3
-    assert "for or against" not in str(differences_request(plain, order, PROMPTS).messages)
+    assert "for or against" not in str(Requests(plain, PROMPTS).differences(order).messages)
 
 
 def test_an_answer_from_outside_that_takes_part_brings_its_option_once() -> None:

@@ -14,7 +14,7 @@ from app.core.message import Attachment, Message, MessageState
 from app.core.provider import ModelRequest
 from app.core.session import Debate
 from app.engine.council.record import Record
-from app.engine.council.requests import ballot_request, view_of
+from app.engine.council.requests import Requests, view_of
 from app.engine.debate.modes import ROLES
 from app.engine.debate.perspective import Turn, chat_request, opener, transcript_request
 from app.engine.names import USER_NAMES
@@ -145,7 +145,7 @@ def test_the_vote_after_an_independent_opening_reads_the_statements() -> None:
     debate = replace(a_debate(2, independent_opening=True), round=2)
     claude, gpt = debate.participants
     record = Record(debate, [said(claude, "Trams are cheaper.")])
-    request = ballot_request(record, gpt, view_of(record, gpt.id, 1, ballot=True), PROMPTS)
+    request = Requests(record, PROMPTS).ballot(gpt, view_of(record, gpt.id, 1, ballot=True))
     assert "Trams are cheaper." in as_sent(request)
 
 

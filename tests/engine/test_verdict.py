@@ -19,7 +19,7 @@ from app.core.texts import Texts
 from app.engine.council.director import CouncilStep, concluding_steps, options_step, seen_by
 from app.engine.council.outcome import CouncilOutcome, State, drifted, outcome, vote_places
 from app.engine.council.record import Record
-from app.engine.council.requests import read_options, reading_request
+from app.engine.council.requests import Requests, read_options
 from app.engine.council.verdicts import outcomes, verdict_parts
 from app.engine.debate.director import round_to_poll
 from app.engine.debate.setup import given_options
@@ -487,7 +487,7 @@ def test_a_long_debate_fits_its_judge_and_a_voter_reads_the_last_statements() ->
     ]
     record = Record(replace(a_debate(2), rounds=59), messages)
     step = CouncilStep(CouncilPart.READING, number=59, model="openai/gpt", order=1)
-    request = reading_request(record, step.model, 1, seen_by(record, step), PROMPTS)
+    request = Requests(record, PROMPTS).reading(step.model, 1, seen_by(record, step))
     text = str(request.messages[0]["content"])
     assert len(text) < 210_000 and "(1) Participant" in text and "(118) Participant" in text
     view = seen_by(record, CouncilStep(CouncilPart.BALLOT, one.id, number=59))

@@ -368,7 +368,7 @@ async def test_of_those_who_are_named_in_a_what_if_round_only_they_answer_and_al
     assert len(made.models.requests) == before + 1 + 1 + 3 + 2
     live = live_of(made, session_id)
     record = Record(live.debate_session.debate, live.messages)
-    assert [*record.openings()] == ["p0", "p1", "p2"]
+    assert [*record.openings] == ["p0", "p1", "p2"]
     assert len(outcomes(live.debate_session.debate, live.messages)) == 2
     await made.engine.shutdown()
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.core.session import Council, DebateSession
 from app.gui.pages.council.decision_steps import DEBATE, DECISION, VERDICT, VOTES
-from app.gui.panels.debate.debate_page import STEPS, DebatePage
+from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.widgets.boxes import stops_in
 from tests.app_driver import Person, at_window, until
 from tests.gui.test_council_page import ended, opened, script
@@ -100,7 +100,7 @@ async def test_a_narrow_debate_has_a_menu_of_the_steps(qapp, data_dir, language,
         assert not person.sees("segment_debate") and page.steps._menu.accessibleName() == at
         page.steps._menu.choices.aboutToShow.emit()
         entries = page.steps._menu.choices.actions()
-        assert [one.isChecked() for one in entries] == [step == DEBATE for step in STEPS]
+        assert [one.isChecked() for one in entries] == [step == DEBATE for step in DebatePage.STEPS]
         entries[2].trigger()
         assert page.steps.value() == VERDICT and page.verdict.isVisible()
 

@@ -206,7 +206,7 @@ async def extend(
     if action == "argue" and not chosen:
         raise BadInput("council_option", option=option, options=", ".join(options))
     ways: dict[str, Step] = {
-        "debate": lambda: councils.debate(live.id, rounds, judge or None),
+        "debate": lambda: councils.debate(live.id, rounds, judge),
         "argue": lambda: councils.argue(live.id, chosen),
         "judge": lambda: councils.judge(live.id, judge or ANY_JUDGE),
     }

@@ -35,10 +35,8 @@ async def list_decisions(
         for decision in (*decisions, *waiting)
     )
     if due:
-        return await run.answer(
-            {"decisions": [_row(run, decision) for decision in decisions]},
-            lines_text(lines or [texts("cli.no_decisions_due")]),
-        )
+        told = lines_text(lines or [texts("cli.no_decisions_due")])
+        return await run.answer({"decisions": [_row(run, decision) for decision in decisions]}, told)
     lines += map(one_line, standing_lines(everything, texts))
     shares = []
     for key, (held, count) in sorted(held_up(everything).items()):
@@ -96,12 +94,9 @@ async def blind(
             await run.out.complain(texts("blind.failed"))
             return FAULT if status == OK else status
     record = {"session_id": live.id, "A": answers[0], "B": answers[1]}
-    lines = [
-        line
-        for letter, text in zip("AB", answers, strict=True)
-        for line in (f"{letter}:", without_steering(text), "")
-    ]
-    return await run.answer(record, lines_text([*lines, texts("blind.how", session_id=live.id)]))
+    first, second = map(without_steering, answers)
+    lines = ["A:", first, "", "B:", second, "", texts("blind.how", session_id=live.id)]
+    return await run.answer(record, lines_text(lines))
 
 
 async def outcome(

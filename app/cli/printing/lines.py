@@ -73,9 +73,8 @@ def json_line(value: object) -> str:
 
 def error_line(error: MootError, texts: Texts) -> str:
     """Return an error as one line in the user's language."""
-    details = {
-        name: one_line(str(value))[:MOST_BLANK] for name, value in in_words(error.details, texts).items()
-    }
+    said = in_words(error.details, texts).items()
+    details = {name: one_line(str(value))[:MOST_BLANK] for name, value in said}
     return one_line(named_text(texts, "error", error.code, details))
 
 

@@ -8,20 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
-from app.core.council import (
-    ALONE,
-    ANY_JUDGE,
-    NO_JUDGE,
-    PANEL,
-    PICKS,
-    VOTING_ENDS,
-    BlindPick,
-    Ends,
-    Option,
-    Panel,
-    Participant,
-    Seat,
-)
+from app.core.council import ALONE, ANY_JUDGE, NO_JUDGE, PANEL, PICKS, BlindPick, Ends, Option, Participant
 from app.core.council_parts import ArguedOption, ChosenAnswer, EditedOptions, Position, Question
 from app.core.errors import BadInput
 from app.core.events import EventBus
@@ -35,7 +22,7 @@ from app.engine.chat.run import user_message
 from app.engine.council.director import blind_steps, comparison_due, forked, options_step
 from app.engine.council.earlier import earlier_council
 from app.engine.council.outcome import outcome, surest, who_may_join
-from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_rounds
+from app.engine.council.panels import NO_PANEL, PANEL_KIND, Panels, assembled, check_rounds
 from app.engine.council.record import Record
 from app.engine.council.requests import tokens_written
 from app.engine.council.run import with_rounds
@@ -58,16 +45,14 @@ _FRAME, _OPTIONS, _COMPARED, _STATEMENT = 120, 60, 350, 300
 _THOUGHT = 2
 
 
-def calls_of(
-    record: Record, what: str, judge: str, outsider: str, to: Sequence[str], length: int
-) -> list[Call]:
+def calls_of(record: Record, what: str, judge: str, other: str, to: Sequence[str], length: int) -> list[Call]:
     """Return the calls of a step: compare, merge, again, what_if, debate, argue, judge, stress, check, solo or blind.
 
-    `length` is 0 for what they use at least and 1 for at most; `judge` reads at the end, "" for nobody. A what-if round is
-    for those in `to`, or all. Of a debate there are one more verdict (judge), what_if and blind.
+    `length` is 0 for what they use at least and 1 for at most; `judge` reads at the end, `other` answers from outside, ""
+    for nobody. A what-if round is for those in `to`, or all. Of a debate there are one more verdict (judge), what_if and blind.
     """
     debate, council = record.debate, record.council
-    said = [tokens_of(one.content) for one in record.statements(record.rounds + 1)]
+    said = [tokens_of(one.content) for one in record.statements()]
     one = sum(said) // len(said) if said else _STATEMENT
     texts = (record.whole_question, *(file.text for file in debate.context))
     models = {each.id: each.seat for each in debate.participants}
@@ -75,10 +60,10 @@ def calls_of(
     asked, heard = _FRAME + sum(map(tokens_of, texts)), sum(said) or one * len(models)
     thought = _THOUGHT if length else 1
     written = one * thought
-    voters = [models[who] for who in record.openings() or models]
-    helper, outside = seat_of(council.helper), seat_of(outsider)
+    voters = [models[who] for who in record.openings or models]
+    helper, outside = seat_of(council.helper), seat_of(other)
 
-    def concluding(voters: Sequence[Seat], judge: str) -> list[Call]:
+    def concluding(voters: Sequence[tuple[str, str]], judge: str) -> list[Call]:
         """Return the ballots, and what a judge and the minority say after them."""
         read = asked + _OPTIONS + heard
         ballots = [(each, read, BALLOT[length]) for each in voters]
@@ -120,7 +105,7 @@ def calls_of(
                 calls += [(each, asked + _OPTIONS + heard, written) for each in voters]
                 heard += one * len(voters)
             if what == "stress":
-                sceptic = outside if outsider else models.get(surest(record, least=True), outside)
+                sceptic = outside if other else models.get(surest(record, least=True), outside)
                 calls += [(sceptic, asked + _OPTIONS + heard, written)]
                 heard += one
             calls += concluding(voters, judge)
@@ -193,7 +178,7 @@ class Councils:
         providers, statuses = self.providers, self.providers.statuses()
         session = session_of(wanted.setup, statuses)
         own = self.panels.find(wanted.panel) if wanted.panel else self.panels.of(wanted.setup.participants)
-        panel, barred = own or Panel(id="", name=""), providers.barred(session)
+        panel, barred = own or NO_PANEL, providers.barred(session)
         rounds = panel.rounds if wanted.rounds is None else wanted.rounds
         check_rounds(rounds)
         judge = session.debate.judge if wanted.judge is None else wanted.judge
@@ -214,10 +199,9 @@ class Councils:
         helper = providers.helper(session)
         goes_on = bool(helper) and not wanted.stops
         models = {name_of(one.seat) for one in session.debate.participants}
+        known = (one for one in calibrations(self._documents.journal.all()) if one.model in models)
         council = Council(
-            calibrations=tuple(
-                one for one in calibrations(self._documents.journal.all()) if one.model in models
-            ),
+            calibrations=tuple(known),
             differences=panel.compare if wanted.differences is None else wanted.differences,
             helper=helper,
             merges=int(goes_on and ends == Ends.MERGE),
@@ -225,7 +209,7 @@ class Councils:
             ends=ends,
             panel=panel.name,
             offered_rounds=rounds,
-            wanted_rounds=rounds if goes_on and ends in VOTING_ENDS else 0,
+            wanted_rounds=rounds if goes_on and ends.votes else 0,
         )
         return replace(session, debate=replace(session.debate, council=council))
 
@@ -287,32 +271,26 @@ class Councils:
         await self._go_on(live, debate=with_due(live.debate_session.debate, message_id))
 
     async def debate(
-        self,
-        session_id: str,
-        rounds: int | None = None,
-        judge: str | None = None,
-        *,
-        stress: bool = False,
-        again: str = "",
+        self, session_id: str, rounds: int = 0, judge: str = "", *, stress: bool = False, again: str = ""
     ) -> None:
         """Debate what is open for so many rounds more, or until nobody moves; then all vote in secret, and a judge reads.
 
-        `judge` is who: a "provider/model", ANY_JUDGE or NO_JUDGE, None for what was chosen before; without `rounds` it is for as
+        `judge` is who: a "provider/model", ANY_JUDGE or NO_JUDGE, "" for what was chosen before; with 0 `rounds` it is for as
         many as the council offers. With `stress` only a model from outside speaks in the first of them; the option `again` is
         argued once more.
         """
-        if rounds is not None:
+        if rounds:
             check_rounds(rounds)
         live = await self._at_rest(session_id)
         session = live.debate_session
         council = session.debate.council
-        if judge is not None:
+        if judge:
             self.providers.check_judge(judge, session)
             session = replace(session, debate=replace(session.debate, judge=judge))
         if council is None or not self.providers.helper(session):
             raise self._no_helper(session)
         begun = Record(session.debate, live.messages).rounds
-        rounds = council.offered_rounds if rounds is None else rounds
+        rounds = rounds or council.offered_rounds
         debate = with_rounds(session, begun, rounds, self.providers, stress=stress)
         if again:
             asked = _by_user(CouncilPart.ARGUE, "", ArguedOption(option=again))
@@ -343,15 +321,9 @@ class Councils:
             council = replace(council, rounds=begun, debated=begun)
         else:
             council = replace(council, debated=max(council.debated, begun - 1))
-        answer = replace(
-            check,
-            id=new_id(),
-            turn_id=new_id(),
-            author=author_of(participant),
-            part=CouncilPart.ANSWER,
-            data=replace(check.data_as(Position), joined=True),
-            usage=None,
-        )
+        answer = replace(check, id=new_id(), turn_id=new_id(), author=author_of(participant), usage=None)
+        position = replace(check.data_as(Position), joined=True)
+        answer = replace(answer, part=CouncilPart.ANSWER, data=position)
         people = (*debate.participants, participant)
         live.finish_message(answer, debate=replace(debate, participants=people, council=council))
         await self._store.flush(session_id)
@@ -419,9 +391,8 @@ class Councils:
         if picked not in PICKS:
             raise BadInput("blind_picks", picked=picked, picks=", ".join(PICKS))
         if blind is None or not blind.order or blind.picked:
-            raise BadInput(
-                "blind_picked" if blind and blind.picked else "blind_not_shown", title=live.session.title
-            )
+            code = "blind_picked" if blind and blind.picked else "blind_not_shown"
+            raise BadInput(code, title=live.session.title)
         kept = replace(blind, picked=picked, was_blind=blind.was_blind and not record.council.read_at)
         await self._keep(live, replace(self._council(live), blind=kept))
         return kept
@@ -465,24 +436,24 @@ class Councils:
         With the number of a `verdict` it stands as it did with that one. Makes no call.
         """
         live = await self._at_rest(session_id)
-        session, messages = live.debate_session, live.messages
-        if given := [one for one in outcomes(session.debate, messages) if one.number == verdict]:
-            session, messages = replace(session, debate=given[0].debate), list(given[0].messages)
-            round_number = given[0].round
-        if not 0 <= round_number <= Record(session.debate, messages).rounds:
+        record = Record(live.debate_session.debate, live.messages)
+        if given := [one for one in outcomes(record.debate, live.messages) if one.number == verdict]:
+            record, round_number = given[0].record, given[0].round
+        if not 0 <= round_number <= record.rounds:
             raise BadInput("council_no_round", title=live.session.title, round=round_number)
-        session, messages = forked(session, messages, round_number)
+        session, messages = forked(live.debate_session, record, round_number)
         return (await self._sessions.begin(session, *messages)).id
 
     def estimate(
         self, session: DebateSession, messages: Sequence[Message], what: str, to: Sequence[str] = ()
     ) -> Estimate:
-        """Return what a step will use, one of those that `calls_of` knows. Makes no call."""
+        """Return what a step will use, one of those that `calls_of` knows; a what-if round is for those in `to`. Makes no call."""
         judge, debate = self.providers.first_judge(session), self._helped(session)
         outsider = self.providers.outsider(session)
         votes = what in ("debate", "argue", "stress")
         checked = [one.seat for one in debate.participants if votes]
         checked += [seat_of(judge)] if judge and (votes or what == "judge") else []
+        to = to if what == "what_if" else ()
         calls = partial(calls_of, Record(debate, messages), what, judge, outsider, to)
         return self._estimates.of_calls(calls, checked)
 
@@ -608,7 +579,7 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
         "ballots": [
             _ballot_object(record, who, number)
             for number in rounds
-            for who in (record.openings() if council else record.voters())
+            for who in (record.openings if council else record.voters())
             if (council and not number) or record.voted(who, number)
         ],
         "readings": [*map(asdict, record.readings())],

@@ -9,25 +9,12 @@ from dataclasses import replace
 from app.core.errors import Failure, FailureKind
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import DebateSession, Reason, Status
-from app.engine.council.director import (
-    CouncilStep,
-    blind_steps,
-    concluding_steps,
-    judging_steps,
-    options_step,
-)
+from app.engine.council.director import CouncilStep, blind_steps, concluding_steps, judge_steps, options_step
 from app.engine.council.earlier import earlier_council
 from app.engine.council.record import Record
 from app.engine.council.steps import StepRun
 from app.engine.council.verdicts import last_verdict
-from app.engine.debate.director import (
-    after_resume,
-    after_turn,
-    answered,
-    decide,
-    failed_turns,
-    participant_of,
-)
+from app.engine.debate.director import after_turn, answered, decide, failed_turns, participant_of, resumed
 from app.engine.debate.modes import mode_of
 from app.engine.debate.notes import part_to_note, write_notes
 from app.engine.debate.providers import DebateProviders
@@ -72,7 +59,7 @@ class DebateRun(StepRun):
             self._live.change(debate=debate)
         self._only_asked = bool(self._asked_steps())
         if session.status != Status.RUNNING or session.debate.failures:
-            debate = after_resume(debate, self._live.said)
+            debate = resumed(debate, self._live.said)
             self._live.change(status=Status.RUNNING, reason="", debate=debate)
             decision = self._decision()
             if session.reason == FailureKind.RATE_LIMIT and isinstance(decision, Speak):
@@ -130,7 +117,7 @@ class DebateRun(StepRun):
         if not steps and ended and debate.concludes and council is not None and not council.judges:
             judges = self._providers.council_judges(live.debate_session)
             live.change(debate=replace(debate, council=replace(council, judges=judges, moves=True)))
-            steps = judging_steps(Record(live.debate_session.debate, live.messages), out)
+            steps = judge_steps(Record(live.debate_session.debate, live.messages), out)
         if steps and self._finding is not None:
             await self._finding
         await asyncio.gather(*map(self._take_checked, steps))
@@ -139,7 +126,7 @@ class DebateRun(StepRun):
     def _asked_steps(self) -> tuple[CouncilStep, ...]:
         """Return the calls for what the user asked of the debate as it is."""
         record = Record(self._live.debate_session.debate, self._live.messages)
-        return judging_steps(record, self._out()) or blind_steps(record)
+        return judge_steps(record, self._out()) or blind_steps(record)
 
     def _hold(self, turn: AgentTurn, reason: str) -> None:
         """Pause before a call that can't be made now; a provider that asks to wait holds up no vote and no verdict."""

@@ -5,7 +5,7 @@ fork is another council that stands as this one did after a round.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.core.council import MIN_PARTICIPANTS
 from app.core.council_parts import Position
@@ -15,7 +15,8 @@ from app.engine.council.outcome import in_full, outcome, surest
 from app.engine.council.record import Record
 from app.engine.council.requests import ORDERS, ReaderView, judge_view, view_of
 from app.engine.council.verdicts import stood
-from app.engine.debate.director import begun_from, copied, round_to_poll
+from app.engine.debate.director import begun_from, copied, participant_of, round_to_poll
+from app.engine.voting import name_of
 
 # How often an answer of a blind pick is written at most, and how much longer one may be than the other.
 MOST_WRITTEN = 2
@@ -52,7 +53,7 @@ def next_steps(
     for one in record.asked():
         if one.id in absent:
             continue
-        ended = record.last(CouncilPart.ANSWER, one.id, latest=True)
+        ended = record.replied(one.id)
         if ended is None:
             due.append(CouncilStep(CouncilPart.ANSWER, one.id))
         elif ended.state == MessageState.FAILED and ended.id in debate.due and ended.id not in retaken:
@@ -69,7 +70,7 @@ def next_steps(
         return (CouncilStep(CouncilPart.SOLO, model=model_of(debate, best)),)
     if record.count(CouncilPart.CHECK, number=0) < council.checks and council.outsider:
         return (CouncilStep(CouncilPart.CHECK, model=council.outsider),)
-    argued = _debate(record, {*absent, *mute}) or judging_steps(record, absent)
+    argued = _debate(record, {*absent, *mute}) or judge_steps(record, absent)
     return argued or blind_steps(record)
 
 
@@ -90,7 +91,7 @@ def concluding_steps(record: Record, absent: Collection[str], *, ended: bool) ->
         voters = [one for one in record.voters() if one not in absent]
         if due := _ballots(record, voters, number):
             return due
-    return judging_steps(record, absent) if ended and record.debate.concludes else ()
+    return judge_steps(record, absent) if ended and record.debate.concludes else ()
 
 
 def blind_steps(record: Record) -> tuple[CouncilStep, ...]:
@@ -110,12 +111,8 @@ def blind_steps(record: Record) -> tuple[CouncilStep, ...]:
     if not due:
         longer, shorter = sorted(texts, key=lambda side: -len(texts[side]))
         due = [longer] * (len(texts[longer]) > (1 + MOST_APART) * len(texts[shorter]))
-    steps = (
-        CouncilStep(CouncilPart.REWRITE, order=1 if side else 2)
-        for side in due
-        if len(written[side]) < MOST_WRITTEN * blind.asked
-    )
-    return tuple(steps)
+    due = [side for side in due if len(written[side]) < MOST_WRITTEN * blind.asked]
+    return tuple(CouncilStep(CouncilPart.REWRITE, order=1 if side else 2) for side in due)
 
 
 def comparison_due(record: Record) -> bool:
@@ -133,13 +130,13 @@ def seen_by(record: Record, step: CouncilStep) -> ReaderView:
 
 def model_of(debate: Debate, participant_id: str) -> str:
     """Return the "provider/model" of a participant."""
-    return next(f"{one.provider}/{one.model}" for one in debate.participants if one.id == participant_id)
+    return name_of(participant_of(debate, participant_id).seat)
 
 
 def _debate(record: Record, absent: Collection[str]) -> tuple[CouncilStep, ...]:
     """Return the calls of a debate of what is open: a round at a time, until nobody moves; then all vote in secret."""
     council = record.council
-    speakers = [one for one in record.openings() if one not in absent]
+    speakers = [one for one in record.openings if one not in absent]
     voters = [one for one in speakers if one not in council.voteless]
     if not council.rounds or len(speakers) < MIN_PARTICIPANTS:
         return ()
@@ -150,11 +147,9 @@ def _debate(record: Record, absent: Collection[str]) -> tuple[CouncilStep, ...]:
     for number in range(1, council.rounds + 1):
         stressed = number in council.stressed
         silent = stressed or (number == 1 and record.concludes)
-        due = [
-            CouncilStep(CouncilPart.TURN, one, number=number)
-            for one in speakers
-            if not silent and _owes(record, CouncilPart.TURN, one, number)
-        ]
+        speaking = [] if silent else speakers
+        owing = (one for one in speaking if _owes(record, CouncilPart.TURN, one, number))
+        due = [CouncilStep(CouncilPart.TURN, one, number=number) for one in owing]
         if stressed and record.last(CouncilPart.CHECK, number=number) is None:
             unsure = surest(record, number=number - 1, least=True)
             sceptic = council.outsider or model_of(record.debate, unsure)
@@ -188,17 +183,14 @@ def _ballots(record: Record, voters: Sequence[str], number: int) -> tuple[Counci
     return tuple(due)
 
 
-def judging_steps(record: Record, absent: Collection[str]) -> tuple[CouncilStep, ...]:
+def judge_steps(record: Record, absent: Collection[str]) -> tuple[CouncilStep, ...]:
     """Return the readings after the last round, by the next judge where one fails; then what it says of moves, and the dissents."""
     number, council = record.rounds, record.council
     for judge in council.judges if number else ():
-        due = tuple(
-            CouncilStep(CouncilPart.READING, number=number, model=judge, order=order)
-            for order in ORDERS
-            if record.asked_to_read(judge, order, number) is None
-        )
-        if due:
-            return due
+        orders = [one for one in ORDERS if record.asked_to_read(judge, one, number) is None]
+        if orders:
+            step = CouncilStep(CouncilPart.READING, number=number, model=judge)
+            return tuple(replace(step, order=order) for order in orders)
         if any(one.judge == judge for one in record.readings()):
             break
     else:
@@ -207,11 +199,9 @@ def judging_steps(record: Record, absent: Collection[str]) -> tuple[CouncilStep,
     asked = council.moves and result.judge and record.last(CouncilPart.MOVES, number=number) is None
     moves = [CouncilStep(CouncilPart.MOVES, number=number, model=result.judge)] if asked else []
     holders = [surest(record, view.holders) for view in in_full(result) if view.now and result.headline]
-    dissents = (
-        CouncilStep(CouncilPart.DISSENT, one, number=number)
-        for one in holders
-        if one and one not in absent and _owes(record, CouncilPart.DISSENT, one, number)
-    )
+    holders = [one for one in holders if one and one not in absent]
+    owing = (one for one in holders if _owes(record, CouncilPart.DISSENT, one, number))
+    dissents = (CouncilStep(CouncilPart.DISSENT, one, number=number) for one in owing)
     return (*(moves if record.unjudged else ()), *dissents)
 
 
@@ -221,21 +211,19 @@ def _owes(record: Record, part: str, who: str, number: int) -> bool:
     return not joined and record.last(part, who, number=number) is None
 
 
-def forked(
-    session: DebateSession, messages: Sequence[Message], number: int
-) -> tuple[DebateSession, list[Message]]:
-    """Return a new council that stands as this one did after a round, and its messages; 0 is before any debate.
+def forked(session: DebateSession, record: Record, number: int) -> tuple[DebateSession, list[Message]]:
+    """Return a new council that stands as one did after a round of its record, and its messages; 0 is before any debate.
 
     It is over, and what comes next is for the user to choose; where calls of that round were still due it is paused.
     """
     # An earlier question had rounds of its own.
-    said = {one.id for one in Record(session.debate, messages).since}
-    later = (place for place, one in enumerate(messages) if one.id in said and one.round > number)
-    place = next(later, len(messages))
-    debate = stood(session.debate, messages, place, number)
-    kept, _ = copied(messages[:place])
-    record = Record(debate, kept)
-    if session.status != Status.COMPLETED and next_steps(record):
+    said = {one.id for one in record.since}
+    later = (place for place, one in enumerate(record.all) if one.id in said and one.round > number)
+    place = next(later, len(record.all))
+    debate = stood(record.debate, record.all, place, number)
+    kept, _ = copied(record.all[:place])
+    fork = Record(debate, kept)
+    if session.status != Status.COMPLETED and next_steps(fork):
         return begun_from(session, debate, Status.PAUSED, Reason.FORKED), kept
-    enough = len(record.answers()) >= MIN_PARTICIPANTS
-    return begun_from(session, debate, Status.COMPLETED, Reason.COMPARED if enough else Reason.TOO_FEW), kept
+    reason = Reason.COMPARED if len(fork.answers()) >= MIN_PARTICIPANTS else Reason.TOO_FEW
+    return begun_from(session, debate, Status.COMPLETED, reason), kept

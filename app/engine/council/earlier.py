@@ -31,10 +31,8 @@ def earlier_options(debate: Debate, messages: Sequence[Message]) -> tuple[Option
     chosen = {one.data.choice for one in messages if isinstance(one.data, JudgeReading)}
     found: list[Option] = []
     if debate.ballots:
-        texts = _STANCES.get(debate.language, _STANCES["en"])
-        found = [
-            Option(id=_stance(n), text=text, origin="motion") for n, text in zip(_ORDER, texts, strict=True)
-        ]
+        texts = zip(_ORDER, _STANCES.get(debate.language, _STANCES["en"]), strict=True)
+        found = [Option(id=_stance(number), text=text, origin="motion") for number, text in texts]
     for number, verdict in enumerate(debate.verdicts):
         if f"{_READING}{number}" in chosen:
             text = one_line(verdict.answer[0].text)
@@ -70,10 +68,9 @@ def with_earlier(debate: Debate, messages: Sequence[Message]) -> Sequence[Messag
     if not debate.ballots and not debate.verdicts:
         return messages
     known = {one.id for one in messages}
-    turns = [
-        (place, one) for place, one in enumerate(messages, 1) if one.role != Role.SUMMARY and not one.part
-    ]
-    added: list[tuple[int, Message]] = []
+    placed: list[tuple[float, Message]] = [*enumerate(messages, 1)]
+    turns = [(place, one) for place, one in placed if one.role != Role.SUMMARY and not one.part]
+    added: list[tuple[float, Message]] = []
     for ballot in sorted(debate.ballots, key=lambda one: one.round):
         place = max((place for place, one in turns if one.round <= ballot.round), default=0)
         added.append((place if ballot.round else 0, _ballot(debate, ballot)))
@@ -85,7 +82,6 @@ def with_earlier(debate: Debate, messages: Sequence[Message]) -> Sequence[Messag
         place = ends.get(verdict.after_message, first)
         last = max((one.round for end, one in turns if end <= place), default=0)
         added += [(place, one) for one in _readings(debate, verdict, number, last)]
-    placed: list[tuple[float, Message]] = [*enumerate(messages, 1)]
     placed += [(place + 0.5, message) for place, message in added if message.id not in known]
     return [message for _place, message in sorted(placed, key=lambda each: each[0])]
 
@@ -119,15 +115,8 @@ def _ballot(debate: Debate, ballot: Ballot) -> Message:
 
 
 def _message(message_id: str, author: Author, part: str, number: int, data: PartData) -> Message:
-    return Message(
-        id=message_id,
-        turn_id=message_id,
-        role=Role.ASSISTANT,
-        author=author,
-        part=part,
-        round=number,
-        data=data,
-    )
+    message = Message(id=message_id, turn_id=message_id, role=Role.ASSISTANT, author=author)
+    return replace(message, part=part, round=number, data=data)
 
 
 def _leading(debate: Debate, number: int) -> str:

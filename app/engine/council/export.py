@@ -15,6 +15,7 @@ from app.engine.export import document
 from app.engine.export.formats import marks, message_as_markdown, moment, named, said_by
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
+from app.engine.voting import name_of
 
 _KINDS = (CouncilPart.DISSENT, CouncilPart.SOLO, CouncilPart.CHECK)
 
@@ -35,16 +36,14 @@ class DebateDocument:
         self._rounds = council.rounds if council and self._debate.is_council else self._debate.rounds
         self._prompts = prompts
         self._lines = prompts.lines(self._debate.language, "export")
-        self._roles = {one.id: one.role for one in self._debate.participants}
-        self._colours = {
-            one.id: document.colour_of(place) for place, one in enumerate(self._debate.participants)
-        }
+        people = self._debate.participants
+        self._roles = {one.id: one.role for one in people}
+        self._colours = {one.id: document.colour_of(place) for place, one in enumerate(people)}
 
     def parts(self) -> Iterator[document.DocumentPart]:
         """Yield it part by part: what came of it, and then what was said."""
-        yield document.DocumentHead(
-            title=self._session.title, language=self._debate.language, facts=tuple(self._facts())
-        )
+        title, language, facts = self._session.title, self._debate.language, tuple(self._facts())
+        yield document.DocumentHead(title=title, language=language, facts=facts)
         yield from self._outcome()
         before = ""
         for message in self._messages:
@@ -66,10 +65,8 @@ class DebateDocument:
 
     def _facts(self) -> list[tuple[str, str]]:
         debate = self._debate
-        people = ", ".join(
-            f"{one.name} ({self._role(one.role) + ', ' if one.role else ''}{one.provider}/{one.model})"
-            for one in debate.participants
-        )
+        roles = ((one, f"{self._role(one.role)}, " if one.role else "") for one in debate.participants)
+        people = ", ".join(f"{one.name} ({role}{name_of(one.seat)})" for one, role in roles)
         topic = " ".join(debate.topic.split())
         embedded = any(one.provider == EMBEDDED for one in debate.participants)
         facts = {
@@ -119,17 +116,13 @@ class DebateDocument:
         letters, rounds = record.letters, record.voted_rounds
         if len(rounds) < 2:
             return None
-        columns = (
-            self._words("verdict.round", round=one) if one else self._lines["verdict.before"]
-            for one in rounds
-        )
+        columns = (self._words("verdict.round" if one else "verdict.before", round=one) for one in rounds)
+        curves = (document.Curve(self._colours[who], places) for who, places in vote_places(record).items())
         return document.Chart(
             title=self._lines["stood"],
             levels=tuple(letters.get(one.id, "") for one in record.options()),
             columns=tuple(columns),
-            curves=tuple(
-                document.Curve(self._colours[who], places) for who, places in vote_places(record).items()
-            ),
+            curves=tuple(curves),
         )
 
     def _words(self, key: str, **values: object) -> str:
@@ -139,9 +132,8 @@ class DebateDocument:
     def _line(self, point: Point) -> document.ListItem:
         """Return a sentence with the messages it cites."""
         cited = (self._by_id[one] for one in point.cites if one in self._by_id)
-        cites = tuple(
-            document.Citation(cite_text(one, said_by(one, self._lines), self._words), one.id) for one in cited
-        )
+        named = ((cite_text(one, said_by(one, self._lines), self._words), one.id) for one in cited)
+        cites = tuple(document.Citation(*one) for one in named)
         return document.ListItem(text=" ".join(point.text.split()), cites=cites)
 
     def _heading_before(self, message: Message) -> str:

@@ -130,8 +130,8 @@ def who_may_join(record: Record, result: CouncilOutcome) -> Message | None:
     if check is None or check.state != MessageState.DONE:
         return None
     choice = record.standing(check.data_as(Position).choice)
-    takes_part = any(check.model == f"{one.provider}/{one.model}" for one in record.debate.participants)
-    return check if choice and choice != result.headline and not takes_part else None
+    taking = {name_of(one.seat) for one in record.debate.participants}
+    return check if choice and choice != result.headline and check.model not in taking else None
 
 
 def in_full(result: CouncilOutcome) -> tuple[View, ...]:
@@ -144,10 +144,9 @@ def outcome(record: Record) -> CouncilOutcome:
     debate = record.debate
     people = [one for one in debate.participants if one.id not in record.council.voteless]
     everybody = [one.id for one in people]
-    ids = [one.id for one in record.options()]
-    first, votes = [*record.ballots.values()], votes_of(record)
-    before = _tally(first, everybody, ids, record.weights(first))
-    after = _tally(votes, everybody, ids, record.weights(_first_held(record)))
+    first = [*record.ballots.values()]
+    before = _tally(record, first, everybody, first)
+    after = _tally(record, votes_of(record), everybody, _first_held(record))
     readings = record.readings()
     chosen = {one.choice for one in readings}
     unstable = len(chosen) > 1
@@ -155,7 +154,7 @@ def outcome(record: Record) -> CouncilOutcome:
     leaders = after.leaders()
     values = len(readings) > 1 and all(one.values for one in readings) and not record.council.weighed
     # In a debate a judge may read what nobody has voted on.
-    among = leaders or (() if debate.is_council else ids)
+    among = leaders or (() if debate.is_council else record.texts)
     headline = leaders[0] if len(leaders) == 1 else choice if choice in among else ""
     weighed = "" if headline or values else _heaviest(record, after, leaders, everybody)
     headline = headline or weighed
@@ -166,11 +165,11 @@ def outcome(record: Record) -> CouncilOutcome:
     state, against = state_of(before, after, headline, choice, len(families), unstable=unstable)
     against = "weighed" if weighed and against == "half" else against
     state, against = (State.VALUES, "") if values else (state, against)
-    unread = tuple(one for one in record.openings() if record.rounds and record.unread(one, record.rounds))
+    unread = tuple(one for one in record.openings if record.rounds and record.unread(one, record.rounds))
     if unread and state in (State.SETTLED, State.AGREED_ONE_FAMILY):
         # Where a ballot could not be read, nobody knows that all agree.
         state = State.LEANING
-    answered = len(record.openings())
+    answered = len(record.openings)
     judge = readings[0].judge if readings else ""
     text, cites = case_for(record, headline)
     failure = "" if judge else _failure(record)
@@ -194,7 +193,7 @@ def outcome(record: Record) -> CouncilOutcome:
         judge="" if values else judge,
         choice=choice,
         unstable=unstable,
-        inside=judge in {f"{one.provider}/{one.model}" for one in debate.participants},
+        inside=judge in {name_of(one.seat) for one in debate.participants},
         against=against,
         answered=answered,
         asked=len(debate.participants),
@@ -203,7 +202,7 @@ def outcome(record: Record) -> CouncilOutcome:
         failure=failure,
         names_visible=names_visible(debate),
         claims=read.claims if read else (),
-        cruxes=tuple(cruxes(read, list(record.openings()), sides)) if read else (),
+        cruxes=tuple(cruxes(read, list(record.openings), sides)) if read else (),
         unsupported=_unsupported(record, readings),
         moves=record.moves,
         unread=unread,
@@ -214,11 +213,8 @@ def outcome(record: Record) -> CouncilOutcome:
 def _unsupported(record: Record, readings: Sequence[JudgeReading]) -> tuple[str, ...]:
     """Return the statements that a judge found without support, and those with a quote that is in no file."""
     found = {*chain.from_iterable(one.unsupported for one in readings)}
-    return tuple(
-        one.id
-        for one in record.statements(record.rounds + 1)
-        if one.id in found or any(quote.found == QuoteState.MISSING for quote in quotes_of(one))
-    )
+    said = ((one.id, {quote.found for quote in quotes_of(one)}) for one in record.statements())
+    return tuple(one for one, quotes in said if one in found or QuoteState.MISSING in quotes)
 
 
 def state_of(
@@ -269,7 +265,7 @@ def _minority(record: Record, after: Tally, leading: Sequence[str], choice: str)
             views.append(View(option=one, holders=held[one], text=text, cites=cites, right_if=right))
         elif gone := tuple(who for who, vote in record.ballots.items() if vote.choice == one):
             # In a debate all may vote before anybody speaks.
-            opening = record.openings().get(surest(record, gone, number=0))
+            opening = record.openings.get(surest(record, gone, number=0))
             text, cites = (opening.content, (opening.id,)) if opening else ("", ())
             named = all(_left_for(record, who, one) for who in gone)
             view = View(option=one, holders=gone, now=False, text=text, cites=cites, reason_named=named)
@@ -289,7 +285,7 @@ def surest(
     """Return who is the surest, or the `least` sure, of some after a round, or of all by their first answers; "" for nobody."""
     if number is None:
         number = record.rounds if holders is not None else 0
-    among = record.openings() if holders is None else [one for one in holders if one in record.openings()]
+    among = record.openings if holders is None else [one for one in holders if one in record.openings]
     return (min if least else max)(among, key=lambda who: _sureness(record, who, number), default="")
 
 
@@ -303,7 +299,7 @@ def case_for(record: Record, option: str) -> tuple[str, tuple[str, ...]]:
 
 def last_words(record: Record, who: str) -> tuple[str, tuple[str, ...]]:
     """Return what a participant said last, and the ids of all it said."""
-    own = [one for one in record.statements(record.rounds + 1) if one.author.id == who]
+    own = [one for one in record.statements() if one.author.id == who]
     return (without_marks(own[-1].content), tuple(one.id for one in own)) if own else ("", ())
 
 
@@ -344,10 +340,7 @@ def votes_of(record: Record) -> tuple[Vote, ...]:
 def holders_of(record: Record) -> dict[str, tuple[str, ...]]:
     """Return who holds each option now, by the option's id."""
     votes = votes_of(record)
-    return {
-        option.id: tuple(vote.participant for vote in votes if vote.choice == option.id)
-        for option in record.options()
-    }
+    return {one: tuple(vote.participant for vote in votes if vote.choice == one) for one in record.texts}
 
 
 def _heaviest(record: Record, after: Tally, leaders: Sequence[str], everybody: Sequence[str]) -> str:
@@ -397,12 +390,11 @@ def _first_held(record: Record) -> list[Vote]:
     return [*map(first_held, record.voters())]
 
 
-def _tally(
-    ballots: Sequence[Vote], everybody: Sequence[str], options: Sequence[str], weights: Mapping[str, float]
-) -> Tally:
-    valid = [one for one in ballots if one.choice in options]
-    voted = {one.participant for one in valid}
-    chose = {one: [ballot.participant for ballot in valid if ballot.choice == one] for one in options}
+def _tally(record: Record, ballots: Sequence[Vote], everybody: Sequence[str], sure: Sequence[Vote]) -> Tally:
+    """Count ballots; what each weighs is how sure its voter was in the vote that is among those in `sure`."""
+    weights, options = record.weights(sure), record.texts
+    chose = {one: [ballot.participant for ballot in ballots if ballot.choice == one] for one in options}
+    voted = {*chain.from_iterable(chose.values())}
     return Tally(
         votes={one: len(who) for one, who in chose.items()},
         weighted={one: sum(weights[each] for each in who) for one, who in chose.items()},
@@ -506,10 +498,8 @@ def unread_lines(result: CouncilOutcome, names: Mapping[str, str], words: Words)
 
 def point_text(point: Point, messages: Mapping[str, Message], words: Words) -> str:
     """Return a sentence with what it cites of the messages (by id), as text."""
-    cited = (
-        cite_text(messages[one], messages[one].author.name, words) for one in point.cites if one in messages
-    )
-    return " ".join(filter(None, (point.text, *cited)))
+    cited = (messages[one] for one in point.cites if one in messages)
+    return " ".join(filter(None, (point.text, *(cite_text(one, one.author.name, words) for one in cited))))
 
 
 def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[tuple[str, list[Point]]]:
@@ -522,20 +512,19 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
     if not result.answered or not (debate.is_council or record.voted_rounds or wanted):
         return []
     letters, texts, names = record.letters, record.texts, record.names
-    lines = (
-        [words("council.answered", count=result.answered, asked=result.asked)] if debate.is_council else []
-    )
-    if "differences" in result.degraded:
-        lines.append(words("council.grouped"))
-    if result.names_visible:
-        lines.append(words("council.names_visible"))
+    answered = words("council.answered", count=result.answered, asked=result.asked)
+    lines = [
+        answered if debate.is_council else "",
+        words("council.grouped") if "differences" in result.degraded else "",
+        words("council.names_visible") if result.names_visible else "",
+    ]
     for_leaders = []
     for option in result.leading:
         case, cites = case_for(record, option)
         if case:
             named = Point(text=f"{letters[option]} {texts[option]}")
             for_leaders += [named, Point(text=without_marks(case), cites=cites)]
-    judged = [*filter(None, (judge_line(result, letters, words),))]
+    judged = [judge_line(result, letters, words)]
     if "ballots" in result.degraded:
         missing = ", ".join(names.get(one, "") for one in result.after.missing)
         judged += [words("council.missing", names=missing)] if missing else []
@@ -552,17 +541,14 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
         cast = (record.vote(vote.participant, number) for number in told)
         shown = " → ".join(letters.get(one.choice, "–") for one in cast)
         votes.append(f"{names[vote.participant]}: {shown}{sure}")
-    asked = debate.participants if record.rounds else ()
-    votes += filter(None, (no_vote_text(debate, one, words) for one in asked))
-    votes += filter(None, (moves_line(result, words),))
+    votes += [no_vote_text(debate, one, words) for one in debate.participants if record.rounds]
+    votes.append(moves_line(result, words))
     if adrift := drifted(record):
         votes.append(words("council.drifted", names=", ".join(names[one] for one in adrift)))
     inside = [name_of(one.seat) for one in debate.participants]
-    votes += [
-        words("verdict.no_judging.why", name=seat_of(one.model)[1], reason=no_vote_reason(one.reason, words))
-        for one in debate.no_votes
-        if one.model not in inside
-    ]
+    for one in (one for one in debate.no_votes if one.model not in inside):
+        why = no_vote_reason(one.reason, words)
+        votes.append(words("verdict.no_judging.why", name=seat_of(one.model)[1], reason=why))
     options = [f"{letters[one.id]}  {one.text}" for one in record.options()]
     parts.append((words("council.options"), _points([*options, *votes])))
     report = []
@@ -575,9 +561,9 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
     parts.append((words("council.minority_report"), report))
     turns_on = []
     for crux in result.cruxes:
-        settled = [words("council.settled_by", text=crux.settled_by)] if crux.settled_by else []
-        sides = sides_of(crux, names, words, question=True)
-        turns_on += [Point(text=crux.text, cites=crux.cites), *_points([*settled, sides])]
+        settled = words("council.settled_by", text=crux.settled_by) if crux.settled_by else ""
+        below = _points([settled, sides_of(crux, names, words, question=True)])
+        turns_on += [Point(text=crux.text, cites=crux.cites), *below]
     parts.append((words("council.turns_on"), turns_on))
     claims = []
     for claim in result.claims:
@@ -585,19 +571,16 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
         claims.append(Point(text=f"{claim.text} ({sides})" if sides else claim.text, cites=claim.cites))
     parts.append((words("council.claims"), claims))
     if not debate.is_council and not result.judge and wanted:
-        said = (last_words(record, who) for who in record.openings())
+        said = (last_words(record, who) for who in record.openings)
         last = [Point(text=" ".join(text.split()), cites=cites[-1:]) for text, cites in said]
         parts.append((words("verdict.last_statements"), last))
     if read := next((one for one in record.readings() if one.agreed or one.open), None):
         parts += [(words("verdict.agreed"), [*read.agreed]), (words("verdict.open"), [*read.open])]
     unsupported = [Point(text="", cites=result.unsupported)] if result.unsupported else []
     parts.append((words("council.unsupported"), unsupported))
-    quotes = [
-        Point(text=f"“{quote.text}”: {quote_words(quote, words)}", cites=(said.id,))
-        for said in record.statements(record.rounds + 1)
-        for quote in quotes_of(said)
-    ]
-    parts.append((words("council.quotes"), quotes))
+    quotes = ((quote, one.id) for one in record.statements() for quote in quotes_of(one))
+    looked_up = [Point(text=f"“{one.text}”: {quote_words(one, words)}", cites=(at,)) for one, at in quotes]
+    parts.append((words("council.quotes"), looked_up))
     for kind in ("differ", "agreed"):
         found = []
         for compared in record.points(kind):
@@ -609,4 +592,4 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
 
 
 def _points(lines: Sequence[str]) -> list[Point]:
-    return [Point(text=line) for line in lines]
+    return [Point(text=line) for line in lines if line]

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -50,12 +50,9 @@ def cruxes(
 
     found: list[data.Claim] = []
     for claim in (*reading.questions, *reading.claims):
-        said = any(
-            replies.same_words(one.text) == replies.same_words(claim.text)
-            or (_sides(one) == _sides(claim) and {*one.cites} & {*claim.cites})
-            for one in found
-        )
-        if divides(claim) and not said:
+        said = any(replies.same_words(one.text) == replies.same_words(claim.text) for one in found)
+        beside = any(_sides(one) == _sides(claim) and {*one.cites} & {*claim.cites} for one in found)
+        if divides(claim) and not said and not beside:
             found.append(claim)
     return sorted(found, key=lambda one: -len(one.cites))[:MOST_CRUXES]
 
@@ -79,6 +76,7 @@ _MARKED = re.compile(
     rf'|"([^"\n]{{2,{MOST_LENGTH}}})"'
 )
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
+_ENDS = " .,;:!?"
 _LEFT_OUT = re.compile(r"\s*(?:\[\s*)?(?:…|\.\.\.)(?:\s*\])?\s*")
 PLAIN_SIGNS = str.maketrans("“”„‟«»＂‘’‚‛`´‐‑‒–—―−", '"' * 7 + "'" * 6 + "-" * 7)
 # At most so many places are compared with a quote of which nothing was found word for word.
@@ -107,7 +105,7 @@ class Sources:
 
     def look_up(self, text: str) -> data.FileQuote:
         """Return where a quote is; of one with something left out, all parts must be in one file."""
-        parts = [plain for one in _LEFT_OUT.split(text) if (plain := _plain(one).strip(" .,;:!?"))]
+        parts = [plain for one in _LEFT_OUT.split(text) if (plain := _plain(one).strip(_ENDS))]
         best = data.FileQuote(text=text, found=QuoteState.MISSING)
         for name, source, starts in self._files:
             places = [_place(part, source) for part in parts]
@@ -115,9 +113,8 @@ class Sources:
                 continue
             page = bisect_right(starts, places[0][0]) if len(starts) > 1 else 0
             exact = all(whole for _, whole in places)
-            found = data.FileQuote(
-                text=text, found=QuoteState.EXACT if exact else QuoteState.NEARLY, file=name, page=page
-            )
+            state = QuoteState.EXACT if exact else QuoteState.NEARLY
+            found = data.FileQuote(text=text, found=state, file=name, page=page)
             if exact:
                 return found
             best = found if best.found == QuoteState.MISSING else best
@@ -127,15 +124,9 @@ class Sources:
         """Return what is quoted in a text, looked up; words of `others`, who are no source, are passed over."""
         if not self._files:
             return []
-        said = [_plain(one) for one in others]
-        quotes = list(dict.fromkeys(_quoted(text)))[:MOST_QUOTES]
-        found = [self.look_up(one) for one in quotes]
-        return [
-            one
-            for one in found
-            if one.found == QuoteState.EXACT
-            or not any(_plain(one.text).strip(" .,;:!?") in other for other in said)
-        ]
+        said, exact = "\n".join(map(_plain, others)), QuoteState.EXACT
+        found = map(self.look_up, islice(dict.fromkeys(_quoted(text)), MOST_QUOTES))
+        return [one for one in found if one.found == exact or _plain(one.text).strip(_ENDS) not in said]
 
 
 def quotes_of(message: Message) -> list[data.FileQuote]:
@@ -185,6 +176,8 @@ def _place(part: str, source: str) -> tuple[int, bool]:
     return -1, False
 
 
+VOTES = (CouncilPart.BALLOT, CouncilPart.TURN)
+"""The parts that say what a participant holds after a round, the first that is known counts."""
 UNSURE = 50
 """What a vote without a confidence counts for, in percent."""
 
@@ -209,7 +202,7 @@ class Moved(StrEnum):
     DRIFT = "drift"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Move:
     """A change of what a participant votes for: the round after which, its new option, and what counts of what it cites.
 
@@ -269,16 +262,17 @@ class Record:
         wanted = self.question.data_as(data.Question).to if self.question else ()
         return [one for one in self.debate.participants if not wanted or one.id in wanted]
 
-    def last(
-        self, part: str, who: str = "", *, latest: bool = False, number: int | None = None
-    ) -> Message | None:
-        """Return the message of a part (of a round) that ended last since all were asked, or since the last question."""
-        if who and number is not None and not latest:
+    def last(self, part: str, who: str = "", *, number: int | None = None) -> Message | None:
+        """Return the message of a part (of a round) that ended last since all were asked."""
+        if who and number is not None:
             return self._last.get((part, who, number))
-        for one in reversed(self._latest if latest else self.since):
-            if one.part == part and one.ended and who in ("", one.author.id) and number in (None, one.round):
-                return one
-        return None
+        fits = (one for one in reversed(self._ended(part)) if number in (None, one.round))
+        return next((one for one in fits if who in ("", one.author.id)), None)
+
+    def replied(self, who: str) -> Message | None:
+        """Return the answer to the last question that ended last, well or badly."""
+        answers = (one for one in reversed(self._latest) if one.part == CouncilPart.ANSWER and one.ended)
+        return next((one for one in answers if one.author.id == who), None)
 
     @cached_property
     def _last(self) -> dict[tuple[str, str, int], Message]:
@@ -314,29 +308,24 @@ class Record:
     def answers(self) -> dict[str, Message]:
         """Return everybody's latest answer to a question since all were asked, in the participants' order."""
         answers = (each for each in self._heard if each.part == CouncilPart.ANSWER and each.content.strip())
-        done = {answer.author.id: answer for answer in answers if answer.state == MessageState.DONE}
-        return {one.id: done[one.id] for one in self.debate.participants if one.id in done}
+        return self._last_of_each(answer for answer in answers if answer.state == MessageState.DONE)
 
+    @cached_property
     def openings(self) -> dict[str, Message]:
-        """Return the answers that the differences are about, where there are any: those that were compared, or joined later.
+        """The answers that the differences are about, where there are any: those that were compared, or joined later.
 
         In a debate it is what each said first.
         """
-        return self._openings
-
-    @cached_property
-    def _openings(self) -> dict[str, Message]:
         if not self.debate.is_council:
-            said = {one.author.id: one for one in reversed(self._said)}
-            return {one.id: said[one.id] for one in self.debate.participants if one.id in said}
-        numbered = self.compared.order
-        if not numbered:
+            return self._last_of_each(reversed(self._said))
+        if not (numbered := self.compared.order):
             return self.answers()
-        found = {
-            one.author.id: one
-            for one in self._heard
-            if one.id in numbered or one.data_as(data.Position).joined
-        }
+        heard = ((one, one.data_as(data.Position).joined) for one in self._heard)
+        return self._last_of_each(one for one, joined in heard if joined or one.id in numbered)
+
+    def _last_of_each(self, messages: Iterable[Message]) -> dict[str, Message]:
+        """Return the last of these messages of each participant, in the participants' order."""
+        found = {one.author.id: one for one in messages}
         return {one.id: found[one.id] for one in self.debate.participants if one.id in found}
 
     @cached_property
@@ -367,22 +356,19 @@ class Record:
         rounds = {one.round for one in self.since if one.part in parts and one.ended}
         return {one for one in rounds if 0 <= one <= MOST_ROUNDS}
 
-    def statements(self, before: int) -> list[Message]:
-        """Return what is argued from in a round: the answers that were compared, then the turns round by round."""
+    def statements(self, before: int | None = None) -> list[Message]:
+        """Return what is argued from in a round, or in all: the answers that were compared, then the turns round by round."""
+        before = self.rounds + 1 if before is None else before
         if not self.debate.is_council:
             return [one for one in self._said if one.round < before]
-        openings = self.openings()
-        found = list(openings.values())
+        found = [*self.openings.values()]
         for number in range(1, before):
-            turns = [self.last(CouncilPart.TURN, one, number=number) for one in openings]
+            turns = [self.last(CouncilPart.TURN, one, number=number) for one in self.openings]
             turns.append(self.last(CouncilPart.CHECK, number=number))
             if again := self.argued(number + 1):
                 # What the minority wrote is read by all who argue its view again.
-                turns += [
-                    self.last(CouncilPart.DISSENT, one, number=number)
-                    for one in openings
-                    if self.vote(one, number).choice == again
-                ]
+                minority = (one for one in self.openings if self.vote(one, number).choice == again)
+                turns += [self.last(CouncilPart.DISSENT, one, number=number) for one in minority]
             found += [one for one in turns if one is not None and one.state == MessageState.DONE]
         return found
 
@@ -417,9 +403,8 @@ class Record:
         solo = self.last(CouncilPart.SOLO)
         if solo is not None and solo.state == MessageState.DONE:
             return solo
-        return max(
-            self.answers().values(), key=lambda one: one.data_as(data.Position).confidence or 0, default=None
-        )
+        answers = self.answers().values()
+        return max(answers, key=lambda one: one.data_as(data.Position).confidence or 0, default=None)
 
     def asked_to_read(self, judge: str, order: int, number: int) -> Message | None:
         """Return the message of a judge's reading after a round, for the verdict asked for last, where it has ended."""
@@ -453,7 +438,7 @@ class Record:
         if who in self.council.voteless:
             return Vote(participant=who)
         for each in (one for one in self._voted if 0 < one <= number):
-            for part in (CouncilPart.BALLOT, CouncilPart.TURN):
+            for part in VOTES:
                 said = self.held(data.Position, part, who, number=each)
                 if said.choice:
                     return self._vote(who, each, said)
@@ -462,7 +447,7 @@ class Record:
     @cached_property
     def _voted(self) -> list[int]:
         """The rounds of which there are ballots or turns that say what is held, the last first."""
-        return sorted(self._rounds_of(CouncilPart.BALLOT, CouncilPart.TURN), reverse=True)
+        return sorted(self._rounds_of(*VOTES), reverse=True)
 
     @property
     def voted_rounds(self) -> list[int]:
@@ -486,10 +471,7 @@ class Record:
         heard = bool(self.held(data.Position, CouncilPart.BALLOT, who, number=before.round).choice)
         said = {one.id: one for one in self.statements(number + 1) if one.round >= before.round + heard}
         # A ballot repeats what the turn before it came to, and may not name again what moved that.
-        held = (
-            self.held(data.Position, part, who, number=number)
-            for part in (CouncilPart.BALLOT, CouncilPart.TURN)
-        )
+        held = (self.held(data.Position, part, who, number=number) for part in VOTES)
         named = [cite for one in held if self.standing(one.choice) == now.choice for cite in one.moved_by]
         others = (said[one] for one in dict.fromkeys(named) if one in said and said[one].author.id != who)
         cites = tuple(one.id for one in others if self.vote(one.author.id, one.round).choice == now.choice)
@@ -511,10 +493,7 @@ class Record:
                 moved, cites = self.moved(who, number)
                 if moved is not None and moved != Moved.STAYED:
                     option, argues = self.vote(who, number).choice, self._judged_moves.get((who, number))
-                    move = Move(
-                        participant=who, round=number, option=option, moved=moved, cites=cites, argues=argues
-                    )
-                    found.append(move)
+                    found.append(Move(who, number, option, moved, cites, argues))
         return tuple(found)
 
     @property
@@ -545,11 +524,11 @@ class Record:
     @cached_property
     def joined(self) -> list[str]:
         """Who takes part with an answer that was given from outside."""
-        return [who for who, answer in self.openings().items() if answer.data_as(data.Position).joined]
+        return [who for who, answer in self.openings.items() if answer.data_as(data.Position).joined]
 
     def voters(self) -> list[str]:
         """Return the participants whose votes count: in a council those that have answered."""
-        people = self.openings() if self.debate.is_council else [one.id for one in self.debate.participants]
+        people = self.openings if self.debate.is_council else [one.id for one in self.debate.participants]
         return [one for one in people if one not in self.council.voteless]
 
     def voted(self, who: str, number: int) -> bool:
@@ -611,11 +590,11 @@ class Record:
     def _brought(self) -> list[tuple[int, Option]]:
         """The options that turns, ballots and objections brought, by round and in the participants' order."""
         found = []
-        openings = list(self.openings())
+        openings = list(self.openings)
         for number in range(self.rounds + 1) if self.debate.is_council else self.voted_rounds:
             said = [self.last(CouncilPart.TURN, one, number=number) for one in openings] if number else []
             said += [self.last(CouncilPart.CHECK, number=number)]
-            said += [] if number else [self.openings()[one] for one in self.joined]
+            said += [] if number else [self.openings[one] for one in self.joined]
             said += [self.last(CouncilPart.BALLOT, one, number=number) for one in openings]
             for message in filter(None, said):
                 held = message.data_as(data.Position)
@@ -638,13 +617,8 @@ class Record:
         return self.edited.became.get(choice, choice)
 
     def _vote(self, who: str, number: int, said: data.Position) -> Vote:
-        return Vote(
-            participant=who,
-            round=number,
-            choice=self.standing(said.choice),
-            confidence=said.confidence,
-            moved_by=said.moved_by,
-        )
+        choice, sure = self.standing(said.choice), said.confidence
+        return Vote(participant=who, round=number, choice=choice, confidence=sure, moved_by=said.moved_by)
 
     def first_options(self) -> tuple[Option, ...]:
         """Return what can be held before anybody argued."""
@@ -655,21 +629,16 @@ class Record:
         for old, new in self.edited.became.items():
             if old != new:
                 backers[new] = (*backers.get(new, ()), *backers.get(old, ()))
-        return tuple(
-            replace(one, backers=tuple(dict.fromkeys(backers.get(one.id, ()))))
-            for one in map(_option, self.edited.options)
-        )
+        once = {one: tuple(dict.fromkeys(who)) for one, who in backers.items()}
+        return tuple(replace(one, backers=once.get(one.id, ())) for one in map(_option, self.edited.options))
 
     def _compared_options(self) -> tuple[Option, ...]:
         """Return the options: those given, those by the differences or found in the question, else by the short answers."""
-        found = list(map(_option, self.compared.options)) or self._grouped()
-        backers = {replies.same_words(one.text): one.backers for one in found}
-        given = [
-            replace(one, backers=backers.get(replies.same_words(one.text), ()))
-            for one in map(_option, self.debate.options)
-        ]
-        known = {replies.same_words(one.text) for one in given}
-        others = (one for one in found if replies.same_words(one.text) not in known)
+        words, found = replies.same_words, [*map(_option, self.compared.options)] or self._grouped()
+        backers, options = {words(one.text): one.backers for one in found}, map(_option, self.debate.options)
+        given = [replace(one, backers=backers.get(words(one.text), ())) for one in options]
+        known = {words(one.text) for one in given}
+        others = (one for one in found if words(one.text) not in known)
         return (*given, *others, *earlier_options(self.debate, self.messages))
 
     @cached_property
@@ -677,7 +646,7 @@ class Record:
         """By participant, what all who vote hold by their own answers; who has none is not there."""
         held = {who: option.id for option in self.first_options() for who in option.backers}
         found = {}
-        openings = self.openings()
+        openings = self.openings
         for who in self.voters():
             small = self.held(data.Position, CouncilPart.BALLOT, who, number=0)
             said = openings[who].data_as(data.Position) if who in openings else data.Position()
@@ -709,11 +678,10 @@ class Record:
             # "Yes, ban them" and "Yes" are the same vote on a motion.
             text = word[:1].upper() + word[1:] if side else text
             groups.setdefault(side or replies.same_words(text), (text, []))[1].append(who)
-        origin, several = "motion" if motion else "answers", islice(groups.values(), replies.MOST_OPTIONS)
-        return tuple(
-            Option(id=f"o{number}", text=text, backers=tuple(backers), origin=origin)
-            for number, (text, backers) in enumerate(several, 1)
-        )
+        several = [*islice(groups.values(), replies.MOST_OPTIONS)]
+        options = replies.numbered_options((text for text, _ in several), "motion" if motion else "answers")
+        backed = zip(options, several, strict=True)
+        return tuple(replace(option, backers=tuple(backers)) for option, (_, backers) in backed)
 
 
 def first_sentence(text: str) -> str:

@@ -18,33 +18,18 @@ from app.core.files import with_files
 from app.core.json_values import as_list, objects_in, read_object, schema_list, schema_object
 from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest, one_message
-from app.core.session import Debate
 from app.engine.council.outcome import State, outcome, support
 from app.engine.council.record import MOST_CRUXES, PLAIN_SIGNS, Move, Moved, QuoteState, Record, quotes_of
+from app.engine.debate import replies
 from app.engine.debate.families import without_names
 from app.engine.debate.modes import asks_about_motion
 from app.engine.debate.notes import MOST_STATEMENT, MOST_WITH_FILES, shortened
 from app.engine.debate.perspective import asked_of
-from app.engine.debate.replies import (
-    LETTERS,
-    MOST_OPTION,
-    MOST_OPTIONS,
-    NEITHER,
-    OTHER,
-    confidence_of,
-    each_once,
-    numbered_options,
-    numbers_in,
-    one_line,
-    parts_of,
-    read_choice,
-    same_words,
-)
 from app.engine.history import context_text, merged, tokens_of, with_seen
 from app.engine.names import label_of
 from app.engine.prompts import Prompts
 from app.engine.request import WINDOW, length_words
-from app.engine.voting import seat_of
+from app.engine.voting import name_of, seat_of
 
 MOST_POINTS = 6
 MOST_QUOTE = 300
@@ -53,71 +38,26 @@ SMALL_TOKENS = 160
 BALLOT_TOKENS = 400
 _MOST_SMALL = 6_000
 
-_TEXT = {"type": "string"}
+Schema = Mapping[str, object]
+
+_TEXT: Schema = {"type": "string"}
 _NUMBER = {"type": "integer"}
 _NUMBERS = schema_list(_NUMBER)
 
 
 _QUOTES = schema_list(schema_object(answer=_NUMBER, text=_TEXT))
-DIFFERENCES: Mapping[str, object] = schema_object(
+DIFFERENCES: Schema = schema_object(
     options=schema_list(schema_object(text=_TEXT, answers=_NUMBERS)),
     differ=schema_list(schema_object(text=_TEXT, quotes=_QUOTES)),
     agreed=schema_list(schema_object(text=_TEXT, quotes=_QUOTES)),
 )
 
 
-def answer_request(record: Record, speaker: Participant, prompts: Prompts, verdict: str = "") -> ModelRequest:
-    """Return the request for a participant's own answer: what was asked of it, and what it answered itself.
-
-    A follow-up has the last `verdict` before it, without names: nobody learns who else is asked.
-    """
-    debate = record.debate
-    system = [*_instructions(debate, speaker, prompts), prompts.text(debate.language, "council-rules")]
-    said = _own_conversation(record, speaker)
-    # In a debate the question is no message.
-    asked, later = said[0].content.strip() if said else record.whole_question, said[1:]
-    task = prompts.text(debate.language, "council-answer")
-    told = [(Role.USER, text) for text in (asked, *_files(debate, prompts))]
-    for message in later:
-        role = Role.ASSISTANT if message.part == CouncilPart.ANSWER else Role.USER
-        told.append((role, message.content.strip()))
-    if verdict and later:
-        heading = prompts.line(debate.language, "council-words", "verdict")
-        told.insert(-1, (Role.USER, f"{heading}\n{without_names(verdict, debate)}"))
-    blocks = merged([{"role": role, "content": text} for role, text in (*told, (Role.USER, task))])
-    blocks[0]["content"] = with_seen(debate.context, blocks[0]["content"])
-    return asked_of(speaker, {"role": Role.SYSTEM, "content": "\n\n".join(system)}, *blocks)
-
-
-def small_request(record: Record, speaker: Participant) -> ModelRequest:
-    """Return the request for an answer of a model that takes no chat messages: the question alone."""
-    asked = [one for one in _own_conversation(record, speaker) if one.part == CouncilPart.QUESTION]
-    text = "\n\n".join([*(file.text for file in record.debate.context), asked[-1].content])[-_MOST_SMALL:]
-    return one_message(speaker.provider, speaker.model, text, max_tokens=SMALL_TOKENS, temperature=0.4)
-
-
-def differences_request(record: Record, order: Sequence[Message], prompts: Prompts) -> ModelRequest:
-    """Return the request that compares the answers, which are numbered in this order and have no names."""
-    debate, question = record.debate, record.whole_question
-    answers = _numbered(debate, order)
-    text = prompts.text(debate.language, "council-differences", question=question, answers=answers)
-    if debate.options:
-        given = "; ".join(one.text for one in debate.options)
-        text += "\n" + prompts.line(debate.language, "council-words", "given", options=given)
-    elif asks_about_motion(question):
-        text += "\n" + prompts.line(debate.language, "council-words", "motion")
-    return to_model(record.council.helper, text, DIFFERENCES)
-
-
-def options_request(record: Record, prompts: Prompts) -> ModelRequest:
-    """Return the request that looks for the answers that a debate's question can have."""
-    return _to_helper(record, "debate-options", prompts, schema=schema_object(options=schema_list(_TEXT)))
-
-
 def read_options(text: str) -> data.Differences | None:
     """Return the options that an answer names, each once; None where there are not two."""
     said = read_object(text) or {}
-    options = numbered_options(each_once(as_list(said.get("options")))[:MOST_OPTIONS], "question")
+    texts = replies.each_once(as_list(said.get("options")))[: replies.MOST_OPTIONS]
+    options = replies.numbered_options(texts, "question")
     return data.Differences(options=options) if len(options) > 1 else None
 
 
@@ -132,38 +72,15 @@ class ReaderView:
 
     def lettered(self) -> Iterator[tuple[str, Option]]:
         """Yield the options with the letters under which this reader sees them."""
-        return zip(LETTERS, self.options, strict=False)
+        return zip(replies.LETTERS, self.options, strict=False)
 
     def chosen(self, text: str) -> str:
         """Return the id of the option that a text chooses, as `read_choice` does."""
-        return read_choice(text, [(option.id, option.text) for option in self.options])
+        return replies.read_choice(text, [(option.id, option.text) for option in self.options])
 
     def cited(self, numbers: object) -> tuple[str, ...]:
         """Return the ids of the statements with these numbers, each once; whatever else is given is passed over."""
-        return tuple(self.statements[one - 1].id for one in numbers_in(numbers, len(self.statements)))
-
-
-def turn_request(record: Record, speaker: Participant, view: ReaderView, prompts: Prompts) -> ModelRequest:
-    """Return the request for a participant's turn in a round: only what is open is argued."""
-    return _argued(record, speaker, view, "council-turn", prompts)
-
-
-def ballot_request(
-    record: Record, voter: Participant, view: ReaderView, prompts: Prompts, notes: str = ""
-) -> ModelRequest:
-    """Return the request for a secret ballot on the options in this reader's order.
-
-    `notes` are the running notes of a debate on what is no longer sent.
-    """
-    request = _argued(record, voter, view, "council-ballot", prompts, notes)
-    letters = [*LETTERS[: len(view.options)], OTHER]
-    schema = schema_object(
-        choice={"type": "string", "enum": letters},
-        text=_TEXT,
-        confidence=_NUMBER,
-        moved_by=_NUMBERS,
-    )
-    return replace(request, schema=schema, max_tokens=BALLOT_TOKENS, effort=Effort.AUTO)
+        return tuple(self.statements[one - 1].id for one in replies.numbers_in(numbers, len(self.statements)))
 
 
 def view_of(record: Record, reader: str, number: int, *, ballot: bool) -> ReaderView:
@@ -173,11 +90,11 @@ def view_of(record: Record, reader: str, number: int, *, ballot: bool) -> Reader
     chance.shuffle(options)
     people = [seat.id for seat in record.debate.participants]
     chance.shuffle(people)
-    own = [one for who, one in record.openings().items() if who == reader]
+    own = [one for who, one in record.openings.items() if who == reader]
     statements = record.statements(number + ballot) if number else own
     if not record.debate.is_council:
         statements = record.statements(number + ballot)[-WINDOW:]
-    letters, again = dict(zip(people, LETTERS, strict=False)), "" if ballot else record.argued(number)
+    letters, again = dict(zip(people, replies.LETTERS, strict=False)), "" if ballot else record.argued(number)
     return ReaderView(tuple(statements), tuple(options), letters, again)
 
 
@@ -185,129 +102,19 @@ def read_vote(text: str, view: ReaderView, message: str) -> data.Position:
     """Return what a trailer or a ballot says: the option, a new one, how sure, what moved; stored with what was shown."""
     said = read_object(text) or {}
     choice, new = view.chosen(text), ""
-    if choice == OTHER:
-        new = one_line(said.get("text"))
-        same = next((option.id for option in view.options if same_words(option.text) == same_words(new)), "")
+    if choice == replies.OTHER:
+        new = replies.one_line(said.get("text"))
+        alike = (one.id for one in view.options if replies.same_words(one.text) == replies.same_words(new))
+        same = next(alike, "")
         choice = same or (f"x{message}" if new else "")
         new = "" if same else new
     return data.Position(
         shown=tuple(option.id for option in view.options),
         new=new,
         choice=choice,
-        confidence=confidence_of(said.get("confidence")),
+        confidence=replies.confidence_of(said.get("confidence")),
         moved_by=view.cited(said.get("moved_by")),
     )
-
-
-def argued_text(
-    record: Record,
-    reader: str,
-    view: ReaderView,
-    prompt: str,
-    prompts: Prompts,
-    notes: str = "",
-    **more: object,
-) -> str:
-    """Return what a reader is sent of a debate: the question and files, what is settled and open, the statements."""
-    debate = record.debate
-    lines, words = (prompts.lines(debate.language, name) for name in ("council-words", "assistant"))
-
-    def by(author: Author) -> str:
-        if author.id == reader:
-            return lines["yours"]
-        if author.kind == "user":
-            return label_of(author)
-        who = view.letters.get(author.id)
-        return lines["by"].format(letter=who) if who else lines["outside"]
-
-    def text_of(message: Message) -> str:
-        text = without_names(with_files(message, words).strip(), debate, view.letters)
-        most = MOST_WITH_FILES if message.attachments else MOST_STATEMENT
-        return text if debate.is_council else text[:most]
-
-    said = [f"({number}) {by(one.author)}: {text_of(one)}" for number, one in enumerate(view.statements, 1)]
-    settled = "\n".join(f"- {one.text}" for one in record.points("agreed")) or f"- {lines['nothing']}"
-    shown = [f"{letter}: {without_names(one.text, debate, view.letters)}" for letter, one in view.lettered()]
-    told = [f"{words['debate_notes']}\n{notes}"] if notes else []
-    again = [lines["again"].format(letter=letter) for letter, one in view.lettered() if one.id == view.again]
-    return prompts.text(
-        debate.language,
-        prompt,
-        question="\n\n".join(
-            [record.whole_question, *_files(debate, prompts), *_evidence(record, lines), *told]
-        ),
-        how=lines.get(f"{prompt.removesuffix('-again')}.{'answers' if debate.is_council else 'turns'}", ""),
-        settled=settled,
-        options="\n\n".join(["\n".join(shown), *again]),
-        statements="\n\n".join(said if debate.is_council else shortened(said)),
-        **more,
-    )
-
-
-def _argued(
-    record: Record, speaker: Participant, view: ReaderView, prompt: str, prompts: Prompts, notes: str = ""
-) -> ModelRequest:
-    text = argued_text(record, speaker.id, view, prompt, prompts, notes)
-    if speaker.role:
-        text += "\n" + prompts.line(record.debate.language, "council-words", "side")
-    head = _instructions(record.debate, speaker, prompts)
-    system = [{"role": Role.SYSTEM, "content": "\n\n".join(head)}] if head else []
-    files = [file for one in view.statements if one.by_user for file in one.attachments]
-    content = with_seen((*record.debate.context, *files), text)
-    return asked_of(speaker, *system, {"role": Role.USER, "content": content})
-
-
-def _evidence(record: Record, lines: Mapping[str, str]) -> list[str]:
-    """Return what tools found for the answers, numbered and cut: nobody argues from what others cannot see."""
-    found = [
-        f"e{number} ({one_line(call)}):\n{text.strip()[:MOST_EVIDENCE]}"
-        for number, (call, text) in enumerate(record.evidence(), 1)
-    ]
-    return [lines["evidence"], *found] if found else []
-
-
-def merge_request(record: Record, order: Sequence[Message], prompts: Prompts) -> ModelRequest:
-    """Return the request for one answer made of all, with what supports each side."""
-    lines = prompts.lines(record.debate.language, "council-words")
-    answers = "\n".join([_numbered(record.debate, order), *_support(record, order, lines)])
-    return _to_helper(record, "council-merge", prompts, answers=answers)
-
-
-def _support(record: Record, order: Sequence[Message], lines: Mapping[str, str]) -> Iterator[str]:
-    """Yield what supports each option that is held, and which one is better supported; nothing where all hold the same."""
-    debate, result = record.debate, outcome(record)
-    sides, known = support(result), {*record.voters()} <= {*record.calibrated}
-    if len(sides) < 2:
-        return
-    options = {one.id: one for one in record.options()}
-    texts = {one: without_names(options[one].text, debate) for one in sides}
-    yield f"\n{lines['support']}"
-    for one, (_leads, votes, _came) in sides.items():
-        numbers = [number for number, each in enumerate(order, 1) if each.author.id in options[one].backers]
-        quotes = [quote.found for number in numbers for quote in quotes_of(order[number - 1])]
-        ways = [move.moved for move in result.moves if move.option == one]
-        cited, found = ways.count(Moved.CITED), len(quotes) - quotes.count(QuoteState.MISSING)
-        # Once it is known of all how right they have been, the weights say it.
-        percent = round(200 * (result.after.weighted[one] / votes - 0.5))
-        told: dict[str, Mapping[str, object]] = {
-            "held": {"votes": votes, "all": len(record.voters())},
-            "answers": {"numbers": ", ".join(map(str, numbers))} if numbers else {},
-            "right": {"percent": percent} if known else {},
-            "moved": {"cited": cited, "drift": len(ways) - cited} if ways else {},
-            "quotes": {"found": found, "count": len(quotes)} if quotes else {},
-            "judged": {"option": one} if result.choice == one else {},
-        }
-        said = (lines[f"support.{key}"].format(**values) for key, values in told.items() if values)
-        yield f"- {texts[one]}: {'; '.join(said)}"
-    values, (best, *_) = result.state == State.VALUES, sides.values()
-    first = [texts[one] for one, rank in sides.items() if values or rank == best]
-    yield lines["support.alike" if len(first) > 1 else "support.better"].format(option=" / ".join(first))
-
-
-def rewrite_request(record: Record, text: str, characters: int, prompts: Prompts) -> ModelRequest:
-    """Return the request that writes an answer anew for the blind pick, in about so many characters."""
-    said = without_names(text, record.debate)
-    return _to_helper(record, "blind-answer", prompts, text=said, characters=characters)
 
 
 def numbered(record: Record) -> list[Message]:
@@ -329,8 +136,9 @@ def read_differences(text: str, order: Sequence[Message]) -> data.Differences | 
         return None
     options: list[Option] = []
     taken: set[int] = set()
-    for one in objects_in(said.get("options"))[:MOST_OPTIONS]:
-        option, answers = one_line(one.get("text")), numbers_in(one.get("answers"), len(order))
+    for one in objects_in(said.get("options"))[: replies.MOST_OPTIONS]:
+        option = replies.one_line(one.get("text"))
+        answers = replies.numbers_in(one.get("answers"), len(order))
         backers = sorted(order[number - 1].author.id for number in answers if number not in taken)
         taken.update(answers)
         if option and backers:
@@ -372,13 +180,13 @@ def found_in(text: str, words: str) -> str:
 def _points(value: object, order: Sequence[Message]) -> tuple[data.ComparedPoint, ...]:
     points: list[data.ComparedPoint] = []
     for one in objects_in(value)[:MOST_POINTS]:
-        text = one_line(one.get("text"), MOST_QUOTE)
+        text = replies.one_line(one.get("text"), MOST_QUOTE)
         if not text:
             continue
         quotes, who = [], set()
         for quote in objects_in(one.get("quotes")):
             words = quote["text"] if isinstance(quote.get("text"), str) else ""
-            for number in numbers_in([quote.get("answer")], len(order)):
+            for number in replies.numbers_in([quote.get("answer")], len(order)):
                 answer = order[number - 1]
                 if found := found_in(answer.content, words[:MOST_QUOTE]):
                     quotes.append(data.Quote(message=answer.id, text=found))
@@ -403,41 +211,6 @@ def _own_conversation(record: Record, speaker: Participant) -> list[Message]:
     return said
 
 
-def _instructions(debate: Debate, speaker: Participant, prompts: Prompts) -> list[str]:
-    """Return what a participant is told of itself, and how long it should answer."""
-    own = speaker.system_prompt.strip() or speaker.persona.strip()
-    asked = debate.instructions and prompts.line(
-        debate.language, "assistant", "folder", text=debate.instructions
-    )
-    length = length_words(speaker.length, prompts.lines(debate.language, "assistant"))
-    return [*filter(None, (own, asked, *length))]
-
-
-def _files(debate: Debate, prompts: Prompts) -> list[str]:
-    words = prompts.lines(debate.language, "assistant")
-    files = ((" ".join(file.name.split()), context_text(file, words)) for file in debate.context)
-    return [prompts.text(debate.language, "council-file", name=name, text=text) for name, text in files]
-
-
-def _numbered(debate: Debate, order: Sequence[Message]) -> str:
-    return "\n\n".join(
-        f"({number}) {without_names(one.content.strip(), debate)}" for number, one in enumerate(order, 1)
-    )
-
-
-def _to_helper(
-    record: Record, prompt: str, prompts: Prompts, schema: Mapping[str, object] | None = None, **told: object
-) -> ModelRequest:
-    """Return the request that sends the helper a prompt with the question."""
-    text = prompts.text(record.debate.language, prompt, question=record.whole_question, **told)
-    return to_model(record.council.helper, text, schema)
-
-
-def to_model(model: str, content: object, schema: Mapping[str, object] | None = None) -> ModelRequest:
-    """Return the request that sends one message to a "provider/model"."""
-    return one_message(*seat_of(model), content, schema=schema)
-
-
 MOST_CASE = 700
 MOST_CLAIMS = 12
 ORDERS = (1, 2)
@@ -448,23 +221,17 @@ _LETTERS = schema_list(_TEXT)
 _POINTS = schema_list(schema_object(text=_TEXT, cites=_NUMBERS))
 
 
-def reading_schema(shown: int, order: int) -> Mapping[str, object]:
+def reading_schema(shown: int, order: int) -> Schema:
     """Return the schema of a reading of so many options; the second asks only for the choice and its case."""
-    choice = {"type": "string", "enum": [*LETTERS[:shown], NEITHER]}
+    choice = {"type": "string", "enum": [*replies.LETTERS[:shown], replies.NEITHER]}
     cases = schema_list(schema_object(option=_TEXT, text=_TEXT, cites=_NUMBERS))
     first = {"choice": choice, "confidence": _NUMBER, "cases": cases, "values": {"type": "boolean"}}
     if order != ORDERS[0]:
         return schema_object(**first)
     crux = schema_object(text=_TEXT, settled_by=_TEXT, yes=_LETTERS, no=_LETTERS, cites=_NUMBERS)
     claim = {"text": _TEXT, "who": _TEXT, "cites": _NUMBERS, "for": _LETTERS, "against": _LETTERS}
-    return schema_object(
-        **first,
-        agreed=_POINTS,
-        open=_POINTS,
-        cruxes=schema_list(crux),
-        claims=schema_list(schema_object(**claim)),
-        unsupported=_NUMBERS,
-    )
+    said = {"agreed": _POINTS, "open": _POINTS, "cruxes": schema_list(crux)}
+    return schema_object(**first, **said, claims=schema_list(schema_object(**claim)), unsupported=_NUMBERS)
 
 
 def judge_view(record: Record, number: int, order: int) -> ReaderView:
@@ -473,43 +240,34 @@ def judge_view(record: Record, number: int, order: int) -> ReaderView:
     said, options = record.statements(number + 1), list(record.options())
     # In a debate what was said answers what came before it, but for openings that were made unseen.
     unseen = record.debate.is_council or record.debate.independent_opening
-    openings = [one for one in record.openings().values() if unseen]
+    openings = [one for one in record.openings.values() if unseen]
     people = [seat.id for seat in record.debate.participants]
     for drawn in (openings, options, people):
         chance.shuffle(drawn)
         if order != ORDERS[0]:
             drawn.reverse()
     first = {one.id for one in openings}
-    replies = [one for one in said if one.id not in first]
-    return ReaderView((*openings, *replies), tuple(options), dict(zip(people, LETTERS, strict=False)))
-
-
-def reading_request(
-    record: Record, judge: str, order: int, view: ReaderView, prompts: Prompts
-) -> ModelRequest:
-    """Return the request for one reading of a judge."""
-    prompt = "council-judge" if order == ORDERS[0] else "council-judge-again"
-    text = with_seen(record.debate.context, argued_text(record, "", view, prompt, prompts))
-    return to_model(judge, text, reading_schema(len(view.options), order))
+    statements = (*openings, *(one for one in said if one.id not in first))
+    return ReaderView(statements, tuple(options), dict(zip(people, replies.LETTERS, strict=False)))
 
 
 def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDERS[0]) -> data.JudgeReading:
     """Return what a judge's reading says, with what was shown; without a choice where none can be read."""
     said = read_object(text) or {}
-    choice = NEITHER
-    if one_line(said.get("choice")).casefold() != NEITHER:
+    choice = replies.NEITHER
+    if replies.one_line(said.get("choice")).casefold() != replies.NEITHER:
         choice = view.chosen(text)
     shown = tuple(option.id for option in view.options)
     by_letter = {letter: option.id for letter, option in view.lettered()}
     people = {letter: who for who, letter in view.letters.items()}
 
     def who(value: object) -> list[str]:
-        letters = [one_line(name)[-1:].upper() for name in as_list(value)]
+        letters = [replies.one_line(name)[-1:].upper() for name in as_list(value)]
         return [people[letter] for letter in dict.fromkeys(letters) if letter in people]
 
     def points(part: str) -> Iterator[tuple[str, tuple[str, ...], dict[str, object]]]:
         for given in objects_in(said.get(part)):
-            yield one_line(given.get("text"), MOST_CASE), view.cited(given.get("cites")), given
+            yield replies.one_line(given.get("text"), MOST_CASE), view.cited(given.get("cites")), given
 
     def judged(part: str) -> tuple[data.JudgedPoint, ...]:
         some = islice(points(part), MOST_POINTS)
@@ -526,23 +284,24 @@ def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDE
                     holds=tuple(each for each in yes if each not in no),
                     denies=tuple(each for each in no if each not in yes),
                     cites=cites,
-                    settled_by=one_line(given.get("settled_by"), MOST_CASE),
+                    settled_by=replies.one_line(given.get("settled_by"), MOST_CASE),
                 )
                 # Who denies several parts at once may hold some of them; a question is asked as it is.
                 whole = no or kind is data.JudgeQuestion
-                yield from (claim,) if whole else (replace(claim, text=one) for one in parts_of(words))
+                parts = [words] if whole else replies.parts_of(words)
+                yield from (replace(claim, text=one) for one in parts)
 
     return data.JudgeReading(
         judge=judge,
         order=order,
         # No other option than those shown can be chosen.
-        choice=choice if choice in (NEITHER, *shown) else "",
-        confidence=confidence_of(said.get("confidence")),
+        choice=choice if choice in (replies.NEITHER, *shown) else "",
+        confidence=replies.confidence_of(said.get("confidence")),
         shown=shown,
         cases=tuple(
-            data.BestCase(option=by_letter[letter], text=words, cites=cites)
+            data.BestCase(option=by_letter[sign], text=words, cites=cites)
             for words, cites, given in points("cases")
-            if (letter := one_line(given.get("option")).strip(" .()[]*").upper()) in by_letter and words
+            if (sign := replies.one_line(given.get("option")).strip(" .()[]*").upper()) in by_letter and words
         ),
         agreed=judged("agreed"),
         open=judged("open"),
@@ -553,26 +312,11 @@ def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDE
     )
 
 
-def moves_request(record: Record, judge: str, moves: Sequence[Move], prompts: Prompts) -> ModelRequest:
-    """Return the request in which a judge says of each move whether something that it cites argues for the new option."""
-    debate, said = record.debate, record.statements(record.rounds + 1)
-    texts = {one.id: without_names(one.content.strip()[:MOST_STATEMENT], debate) for one in said}
-    texts |= {one.id: without_names(one.text, debate) for one in record.options()}
-    listed = (
-        "\n".join((f"({number}) {texts.get(one.option, '')}", *(f"“{texts[cite]}”" for cite in one.cites)))
-        for number, one in enumerate(moves, 1)
-    )
-    told = {"question": record.whole_question, "moves": "\n\n".join(listed)}
-    judged = schema_object(move=_NUMBER, argues={"type": "boolean"})
-    text = prompts.text(debate.language, "council-moves", **told)
-    return to_model(judge, text, schema_object(moves=schema_list(judged)))
-
-
 def read_moves(text: str, moves: Sequence[Move]) -> data.JudgedMoves | None:
     """Return what a judge says of these moves, in the order in which they were numbered; None where it says nothing of any."""
     found: dict[int, list[bool]] = {}
     for one in objects_in((read_object(text) or {}).get("moves")):
-        for number in numbers_in([one.get("move")], len(moves)):
+        for number in replies.numbers_in([one.get("move")], len(moves)):
             if isinstance(argues := one.get("argues"), bool):
                 found.setdefault(number, []).append(argues)
     judged = tuple(
@@ -583,37 +327,236 @@ def read_moves(text: str, moves: Sequence[Move]) -> data.JudgedMoves | None:
     return data.JudgedMoves(moves=judged) if judged else None
 
 
-def dissent_request(record: Record, speaker: Participant, headline: str, prompts: Prompts) -> ModelRequest:
-    """Return the request for the strongest reason of a participant who holds something else than `headline`."""
-    debate = record.debate
-    own = [one for one in record.statements(record.rounds + 1) if one.author.id == speaker.id]
-    case, _ = record.best_case(headline)
-    told = {"headline": record.texts.get(headline, ""), "case": without_names(case, debate)}
-    text = argued_text(record, speaker.id, ReaderView(tuple(own)), "council-dissent", prompts, **told)
-    return to_model(f"{speaker.provider}/{speaker.model}", with_seen(debate.context, text))
+class Requests:
+    """What models are sent beside the turns of a debate or a council, as its record is now."""
 
+    def __init__(self, record: Record, prompts: Prompts) -> None:
+        self._record, self._debate, self._prompts = record, record.debate, prompts
+        language, names = record.debate.language, ("council-words", "assistant")
+        self._lines, self._words = (prompts.lines(language, name) for name in names)
 
-def outside_request(record: Record, model: str, prompts: Prompts, budget: int = 0) -> ModelRequest:
-    """Return the request for an answer of a model that is told of no other's; with a `budget` of tokens to think in."""
-    provider, name = seat_of(model)
-    request = answer_request(record, Participant(id="", name="", provider=provider, model=name), prompts)
-    head, *rest = request.messages
-    if budget:
-        more = prompts.text(record.debate.language, "council-solo", tokens=round(budget, -2) or budget)
-        head = {**head, "content": f"{head['content']}\n\n{more}"}
-    return replace(request, messages=(head, *rest))
+    def answer(self, speaker: Participant, verdict: str = "") -> ModelRequest:
+        """Return the request for a participant's own answer: what was asked of it, and what it answered itself.
 
+        A follow-up has the last `verdict` before it, without names: nobody learns who else is asked.
+        """
+        system = [*self._instructions(speaker), self._text("council-rules")]
+        said = _own_conversation(self._record, speaker)
+        # In a debate the question is no message.
+        asked, later = said[0].content.strip() if said else self._record.whole_question, said[1:]
+        told = [(Role.USER, text) for text in (asked, *self._files())]
+        for message in later:
+            role = Role.ASSISTANT if message.part == CouncilPart.ANSWER else Role.USER
+            told.append((role, message.content.strip()))
+        if verdict and later:
+            told.insert(-1, (Role.USER, f"{self._lines['verdict']}\n{self._unnamed(verdict)}"))
+        told.append((Role.USER, self._text("council-answer")))
+        blocks = merged([{"role": role, "content": text} for role, text in told])
+        blocks[0]["content"] = with_seen(self._debate.context, blocks[0]["content"])
+        return asked_of(speaker, {"role": Role.SYSTEM, "content": "\n\n".join(system)}, *blocks)
 
-def objection_request(record: Record, model: str, view: ReaderView, prompts: Prompts) -> ModelRequest:
-    """Return the request that looks for what is wrong with what most hold."""
-    text = argued_text(record, "", view, "council-stress", prompts)
-    return to_model(model, with_seen(record.debate.context, text))
+    def small(self, speaker: Participant) -> ModelRequest:
+        """Return the request for an answer of a model that takes no chat messages: the question alone."""
+        asked = [one for one in _own_conversation(self._record, speaker) if one.part == CouncilPart.QUESTION]
+        text = "\n\n".join([*(file.text for file in self._debate.context), asked[-1].content])[-_MOST_SMALL:]
+        return one_message(*speaker.seat, text, max_tokens=SMALL_TOKENS, temperature=0.4)
+
+    def differences(self, order: Sequence[Message]) -> ModelRequest:
+        """Return the request that compares the answers, which are numbered in this order and have no names."""
+        text = self._asking("council-differences", answers=self._numbered(order))
+        if given := "; ".join(one.text for one in self._debate.options):
+            text += "\n" + self._lines["given"].format(options=given)
+        elif asks_about_motion(self._record.whole_question):
+            text += "\n" + self._lines["motion"]
+        return self._to_helper(text, DIFFERENCES)
+
+    def options(self) -> ModelRequest:
+        """Return the request that looks for the answers that a debate's question can have."""
+        return self._to_helper(self._asking("debate-options"), schema_object(options=schema_list(_TEXT)))
+
+    def turn(self, speaker: Participant, view: ReaderView) -> ModelRequest:
+        """Return the request for a participant's turn in a round: only what is open is argued."""
+        return self._argued(speaker, view, "council-turn")
+
+    def ballot(self, voter: Participant, view: ReaderView, notes: str = "") -> ModelRequest:
+        """Return the request for a secret ballot on the options in this reader's order.
+
+        `notes` are the running notes of a debate on what is no longer sent.
+        """
+        choice = {"type": "string", "enum": [*replies.LETTERS[: len(view.options)], replies.OTHER]}
+        schema = schema_object(choice=choice, text=_TEXT, confidence=_NUMBER, moved_by=_NUMBERS)
+        request = self._argued(voter, view, "council-ballot", notes)
+        return replace(request, schema=schema, max_tokens=BALLOT_TOKENS, effort=Effort.AUTO)
+
+    def merge(self, order: Sequence[Message]) -> ModelRequest:
+        """Return the request for one answer made of all, with what supports each side."""
+        answers = "\n".join([self._numbered(order), *self._support(order)])
+        return self._to_helper(self._asking("council-merge", answers=answers))
+
+    def rewrite(self, text: str, characters: int) -> ModelRequest:
+        """Return the request that writes an answer anew for the blind pick, in about so many characters."""
+        said = self._unnamed(text)
+        return self._to_helper(self._asking("blind-answer", text=said, characters=characters))
+
+    def reading(self, judge: str, order: int, view: ReaderView) -> ModelRequest:
+        """Return the request for one reading of a judge."""
+        prompt = "council-judge" if order == ORDERS[0] else "council-judge-again"
+        schema = reading_schema(len(view.options), order)
+        return self._to_model(judge, self._argued_text("", view, prompt), schema)
+
+    def moves(self, judge: str, moves: Sequence[Move]) -> ModelRequest:
+        """Return the request in which a judge says of each move whether something that it cites argues for the new option."""
+        said = self._record.statements()
+        texts = {one.id: self._unnamed(one.content.strip()[:MOST_STATEMENT]) for one in said}
+        texts |= {one.id: self._unnamed(one.text) for one in self._record.options()}
+        listed = []
+        for number, one in enumerate(moves, 1):
+            cited = (f"“{texts[cite]}”" for cite in one.cites)
+            listed.append("\n".join((f"({number}) {texts.get(one.option, '')}", *cited)))
+        judged = schema_object(move=_NUMBER, argues={"type": "boolean"})
+        text = self._asking("council-moves", moves="\n\n".join(listed))
+        return one_message(*seat_of(judge), text, schema=schema_object(moves=schema_list(judged)))
+
+    def dissent(self, speaker: Participant, headline: str) -> ModelRequest:
+        """Return the request for the strongest reason of a participant who holds something else than `headline`."""
+        said = self._record.statements()
+        own = ReaderView(tuple(one for one in said if one.author.id == speaker.id))
+        case, most = self._unnamed(self._record.best_case(headline)[0]), self._record.texts.get(headline, "")
+        text = self._argued_text(speaker.id, own, "council-dissent", headline=most, case=case)
+        return self._to_model(name_of(speaker.seat), text)
+
+    def outside(self, model: str, budget: int = 0) -> ModelRequest:
+        """Return the request for an answer of a model that is told of no other's; with a `budget` of tokens to think in."""
+        provider, name = seat_of(model)
+        request = self.answer(Participant(id="", name="", provider=provider, model=name))
+        head, *rest = request.messages
+        if budget:
+            more = self._text("council-solo", tokens=round(budget, -2) or budget)
+            head = {**head, "content": f"{head['content']}\n\n{more}"}
+        return replace(request, messages=(head, *rest))
+
+    def objection(self, model: str, view: ReaderView) -> ModelRequest:
+        """Return the request that looks for what is wrong with what most hold."""
+        return self._to_model(model, self._argued_text("", view, "council-stress"))
+
+    def _text(self, prompt: str, **told: object) -> str:
+        return self._prompts.text(self._debate.language, prompt, **told)
+
+    def _asking(self, prompt: str, **told: object) -> str:
+        """Return a prompt with the question."""
+        return self._text(prompt, question=self._record.whole_question, **told)
+
+    def _unnamed(self, text: str, letters: Mapping[str, str] | None = None) -> str:
+        return without_names(text, self._debate, letters)
+
+    def _to_helper(self, text: str, schema: Schema | None = None) -> ModelRequest:
+        return one_message(*seat_of(self._record.council.helper), text, schema=schema)
+
+    def _to_model(self, model: str, text: str, schema: Schema | None = None) -> ModelRequest:
+        """Return the request that sends a "provider/model" one message, with the files that it sees."""
+        return one_message(*seat_of(model), with_seen(self._debate.context, text), schema=schema)
+
+    def _argued(self, speaker: Participant, view: ReaderView, prompt: str, notes: str = "") -> ModelRequest:
+        text = self._argued_text(speaker.id, view, prompt, notes)
+        if speaker.role:
+            text += "\n" + self._lines["side"]
+        head = self._instructions(speaker)
+        system = [{"role": Role.SYSTEM, "content": "\n\n".join(head)}] if head else []
+        files = [file for one in view.statements if one.by_user for file in one.attachments]
+        content = with_seen((*self._debate.context, *files), text)
+        return asked_of(speaker, *system, {"role": Role.USER, "content": content})
+
+    def _argued_text(self, who: str, view: ReaderView, prompt: str, notes: str = "", **told: object) -> str:
+        """Return what a reader is sent of a debate: the question and files, what is settled and open, the statements."""
+        council, lines, words = self._debate.is_council, self._lines, self._words
+
+        def by(author: Author) -> str:
+            if author.id == who:
+                return lines["yours"]
+            if author.kind == "user":
+                return label_of(author)
+            letter = view.letters.get(author.id)
+            return lines["by"].format(letter=letter) if letter else lines["outside"]
+
+        def text_of(message: Message) -> str:
+            text = self._unnamed(with_files(message, words).strip(), view.letters)
+            most = MOST_WITH_FILES if message.attachments else MOST_STATEMENT
+            return text if council else text[:most]
+
+        said = [f"({n}) {by(one.author)}: {text_of(one)}" for n, one in enumerate(view.statements, 1)]
+        settled = "\n".join(f"- {one.text}" for one in self._record.points("agreed"))
+        shown = [f"{letter}: {self._unnamed(one.text, view.letters)}" for letter, one in view.lettered()]
+        argued = (letter for letter, one in view.lettered() if one.id == view.again)
+        again = [lines["again"].format(letter=letter) for letter in argued]
+        noted = [f"{words['debate_notes']}\n{notes}"] if notes else []
+        about = (self._record.whole_question, *self._files(), *self._evidence(), *noted)
+        return self._text(
+            prompt,
+            question="\n\n".join(about),
+            how=lines.get(f"{prompt.removesuffix('-again')}.{'answers' if council else 'turns'}", ""),
+            settled=settled or f"- {lines['nothing']}",
+            options="\n\n".join(["\n".join(shown), *again]),
+            statements="\n\n".join(said if council else shortened(said)),
+            **told,
+        )
+
+    def _evidence(self) -> list[str]:
+        """Return what tools found for the answers, numbered and cut: nobody argues from what others cannot see."""
+        found = [
+            f"e{number} ({replies.one_line(call)}):\n{text.strip()[:MOST_EVIDENCE]}"
+            for number, (call, text) in enumerate(self._record.evidence(), 1)
+        ]
+        return [self._lines["evidence"], *found] if found else []
+
+    def _support(self, order: Sequence[Message]) -> Iterator[str]:
+        """Yield what supports each option that is held, and which one is better supported; nothing where all hold the same."""
+        record, lines, result = self._record, self._lines, outcome(self._record)
+        sides, known = support(result), {*record.voters()} <= {*record.calibrated}
+        if len(sides) < 2:
+            return
+        options = {one.id: one for one in record.options()}
+        texts = {one: self._unnamed(options[one].text) for one in sides}
+        yield f"\n{lines['support']}"
+        for one, (_leads, votes, _came) in sides.items():
+            numbers = [n for n, each in enumerate(order, 1) if each.author.id in options[one].backers]
+            quotes = [quote.found for number in numbers for quote in quotes_of(order[number - 1])]
+            ways = [move.moved for move in result.moves if move.option == one]
+            cited, found = ways.count(Moved.CITED), len(quotes) - quotes.count(QuoteState.MISSING)
+            # Once it is known of all how right they have been, the weights say it.
+            percent = round(200 * (result.after.weighted[one] / votes - 0.5))
+            told: dict[str, Mapping[str, object]] = {
+                "held": {"votes": votes, "all": len(record.voters())},
+                "answers": {"numbers": ", ".join(map(str, numbers))} if numbers else {},
+                "right": {"percent": percent} if known else {},
+                "moved": {"cited": cited, "drift": len(ways) - cited} if ways else {},
+                "quotes": {"found": found, "count": len(quotes)} if quotes else {},
+                "judged": {"option": one} if result.choice == one else {},
+            }
+            said = (lines[f"support.{key}"].format(**values) for key, values in told.items() if values)
+            yield f"- {texts[one]}: {'; '.join(said)}"
+        values, (best, *_) = result.state == State.VALUES, sides.values()
+        first = [texts[one] for one, rank in sides.items() if values or rank == best]
+        yield lines["support.alike" if len(first) > 1 else "support.better"].format(option=" / ".join(first))
+
+    def _instructions(self, speaker: Participant) -> list[str]:
+        """Return what a participant is told of itself, and how long it should answer."""
+        own, of_folder = speaker.system_prompt.strip() or speaker.persona.strip(), self._debate.instructions
+        asked = self._words["folder"].format(text=of_folder) if of_folder else ""
+        return [*filter(None, (own, asked, *length_words(speaker.length, self._words)))]
+
+    def _files(self) -> list[str]:
+        files = ((" ".join(one.name.split()), context_text(one, self._words)) for one in self._debate.context)
+        return [self._text("council-file", name=name, text=text) for name, text in files]
+
+    def _numbered(self, order: Sequence[Message]) -> str:
+        texts = enumerate((self._unnamed(one.content.strip()) for one in order), 1)
+        return "\n\n".join(f"({number}) {text}" for number, text in texts)
 
 
 def matched(said: data.Position, record: Record, message: str) -> data.Position:
     """Return what an answer from outside holds: an option by its short answer, or a new one."""
-    words = same_words(said.answer)
-    texts = {one.id: same_words(one.text) for one in record.options()}
+    words = replies.same_words(said.answer)
+    texts = {one.id: replies.same_words(one.text) for one in record.options()}
     same = [one for one, text in texts.items() if words and (text in words or words in text)]
     if len(same) == 1:
         return replace(said, choice=same[0])
@@ -623,7 +566,7 @@ def matched(said: data.Position, record: Record, message: str) -> data.Position:
 def read_dissent(trailer: str) -> data.Dissent:
     """Return what would show that a dissenter is right."""
     said = read_object(trailer) or {}
-    return data.Dissent(right_if=one_line(said.get("right_if"), 2 * MOST_OPTION))
+    return data.Dissent(right_if=replies.one_line(said.get("right_if"), 2 * replies.MOST_OPTION))
 
 
 def tokens_written(messages: Sequence[Message]) -> int:

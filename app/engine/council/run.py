@@ -137,7 +137,7 @@ class CouncilRun(StepRun):
         """End the council for now: the user may ask for more at any time."""
         record = Record(self._live.debate_session.debate, self._live.messages)
         answered = len(record.answers())
-        ended = [record.last(CouncilPart.ANSWER, one.id, latest=True) for one in record.asked()]
+        ended = [record.replied(one.id) for one in record.asked()]
         failed = sum(one is not None and one.state == MessageState.FAILED for one in ended)
         reason = Reason.COMPARED if answered >= MIN_PARTICIPANTS else Reason.TOO_FEW
         self._complete(reason, failed, nobody=not answered)

@@ -29,14 +29,9 @@ from app.engine.voting import seat_of
 HELPER = "helper"
 # How many characters the answers of a blind pick have.
 LEAST_SIZE, MOST_SIZE = 400, 1_200
-WITH_TRAILER = (
-    CouncilPart.ANSWER,
-    CouncilPart.TURN,
-    CouncilPart.DISSENT,
-    CouncilPart.SOLO,
-    CouncilPart.CHECK,
-)
-QUOTING = (*WITH_TRAILER, CouncilPart.MERGE)
+TRAILERS = (CouncilPart.ANSWER, CouncilPart.TURN, CouncilPart.DISSENT, CouncilPart.SOLO, CouncilPart.CHECK)
+"""The parts that end with a trailer."""
+QUOTING = (*TRAILERS, CouncilPart.MERGE)
 """The parts whose quotes are looked up in the files."""
 
 
@@ -131,7 +126,7 @@ class StepRun(StatementRun):
             author = Author(id=f"{self._live.id}-{step.part}{step.order or ''}", name=model, kind=HELPER)
 
         def cleaner() -> ReplyCleaner:
-            kind = TrailerCleaner if step.part in WITH_TRAILER else ReplyCleaner
+            kind = TrailerCleaner if step.part in TRAILERS else ReplyCleaner
             call.cleaners.append(kind.for_name(author.name))
             return call.cleaners[-1]
 
@@ -144,55 +139,49 @@ class StepRun(StatementRun):
             given = self._providers.given(self._live.debate_session.debate, provider, model)
             return self._request(call, given)
 
-        plan = CallPlan(
-            message=message,
-            provider=provider,
-            request=request,
-            cleaner=cleaner,
-            may_ask=lambda: not step.who or step.who not in self._providers.absent(session),
-        )
+        def may_ask() -> bool:
+            return not step.who or step.who not in self._providers.absent(session)
+
+        plan = CallPlan(message=message, provider=provider, request=request, cleaner=cleaner, may_ask=may_ask)
         return plan, model
 
     def _request(self, call: _TakenStep, debate: Debate) -> ModelRequest:
-        step, view, prompts = call.step, call.view, self._services.prompts
+        step, view = call.step, call.view
         record = Record(debate, self._live.messages)
+        asking = requests.Requests(record, self._services.prompts)
         match step.part:
-            case CouncilPart.DIFFERENCES if not debate.is_council:
-                return requests.options_request(record, prompts)
             case CouncilPart.DIFFERENCES:
-                return requests.differences_request(record, call.order, prompts)
+                return asking.differences(call.order) if debate.is_council else asking.options()
             case CouncilPart.MERGE:
-                return requests.merge_request(record, call.order, prompts)
+                return asking.merge(call.order)
             case CouncilPart.REWRITE:
-                return requests.rewrite_request(record, *self._to_write(record, step), prompts)
+                return asking.rewrite(*self._to_write(record, step))
             case CouncilPart.READING:
-                return requests.reading_request(record, step.model, step.order, view, prompts)
+                return asking.reading(step.model, step.order, view)
             case CouncilPart.MOVES:
-                return requests.moves_request(record, step.model, call.moves, prompts)
+                return asking.moves(step.model, call.moves)
             case CouncilPart.CHECK if step.number:
-                return requests.objection_request(record, step.model, view, prompts)
+                return asking.objection(step.model, view)
             case CouncilPart.SOLO | CouncilPart.CHECK:
                 budget = requests.tokens_written(record.since) if step.part == CouncilPart.SOLO else 0
-                return requests.outside_request(record, step.model, prompts, budget)
+                return asking.outside(step.model, budget)
         speaker = participant_of(debate, step.who)
         match step.part:
             case CouncilPart.TURN:
-                return requests.turn_request(record, speaker, view, prompts)
+                return asking.turn(speaker, view)
             case CouncilPart.BALLOT if debate.is_council:
-                return requests.ballot_request(record, speaker, view, prompts)
+                return asking.ballot(speaker, view)
             case CouncilPart.BALLOT:
-                _, said = self._providers.taken(debate, self._live.said, speaker)
+                _, said = self._providers.taken(self._live, speaker)
                 heard = {one.id: one for one in said}
                 view = replace(view, statements=tuple(heard.get(one.id, one) for one in view.statements))
-                return requests.ballot_request(record, speaker, view, prompts, notes_sent(self._live))
+                return asking.ballot(speaker, view, notes_sent(self._live))
             case CouncilPart.DISSENT:
-                return requests.dissent_request(record, speaker, outcome(record).headline, prompts)
+                return asking.dissent(speaker, outcome(record).headline)
         if self._providers.form(speaker.provider) == RequestForm.TRANSCRIPT:
-            return requests.small_request(record, speaker)
-        verdict = ""
-        if record.question and record.question.data_as(Question).follows:
-            verdict = last_verdict(debate, self._live.messages)
-        return requests.answer_request(record, speaker, prompts, verdict)
+            return asking.small(speaker)
+        follows = record.question is not None and record.question.data_as(Question).follows
+        return asking.answer(speaker, last_verdict(debate, self._live.messages) if follows else "")
 
     def _to_write(self, record: Record, step: CouncilStep) -> tuple[str, int]:
         """Return what is written anew for the blind pick, and in how many characters: as many as the other one has."""
@@ -216,10 +205,10 @@ class StepRun(StatementRun):
         if message.state != MessageState.DONE:
             return message
         match step.part:
-            case CouncilPart.DIFFERENCES if not self._live.debate_session.debate.is_council:
-                return replace(message, data=requests.read_options(text))
             case CouncilPart.DIFFERENCES:
-                return replace(message, data=requests.read_differences(text, call.order))
+                council = self._live.debate_session.debate.is_council
+                read = requests.read_differences(text, call.order) if council else requests.read_options(text)
+                return replace(message, data=read)
             case CouncilPart.MERGE:
                 return replace(message, content=requests.with_names(text, call.order))
             case CouncilPart.BALLOT:

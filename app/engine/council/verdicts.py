@@ -9,7 +9,7 @@ from functools import cached_property
 
 from app.core.council import Point
 from app.core.council_parts import JudgeReading, Position, Question
-from app.core.message import CouncilPart, Message
+from app.core.message import CouncilPart, Messages
 from app.core.session import Council, Debate, DebateSession
 from app.engine.council.earlier import earlier_until
 from app.engine.council.outcome import CouncilOutcome, Words, council_parts, outcome
@@ -20,12 +20,12 @@ MOST_TITLE = 60
 MOST_ANSWER = 300
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Given:
     """A verdict that was given: the debate and its messages as they stood then, and what followed from them."""
 
     debate: Debate
-    messages: Sequence[Message]
+    messages: Messages
     # 0 for what follows now, whether it was given or not.
     number: int = 0
     # The id of the last message before it, "" for none.
@@ -52,15 +52,15 @@ class Given:
         return words("verdict.after.round", number=self.number, round=self.round)
 
 
-def outcomes(debate: Debate, messages: Sequence[Message]) -> list[Given]:
+def outcomes(debate: Debate, messages: Messages) -> list[Given]:
     """Return the verdicts of a debate or a council so far, the newest last.
 
     They are what a judge read after a round, and what all voted at an end that nobody judged.
     """
     found: list[Given] = []
     whole, real = Record(debate, messages), {one.id for one in messages}
-    texts = {one.message: one.round for one in debate.what_ifs}
-    begun = {texts[one.id]: one.content for one in whole.messages if one.id in texts}
+    rounds = {one.message: one.round for one in debate.what_ifs}
+    begun = {rounds[one.id]: one.content for one in whole.messages if one.id in rounds}
     begins = whole.new or [0]
     for begin, end in zip(begins, (*begins[1:], len(whole.messages)), strict=True):
         asked = whole.messages[begin].data_as(Question) if whole.new else Question()
@@ -73,11 +73,8 @@ def outcomes(debate: Debate, messages: Sequence[Message]) -> list[Given]:
         for (number, again), first in sorted(judged.items()):
             if not 0 < number <= last:
                 continue
-            later = (
-                place
-                for place, one in enumerate(stretch)
-                if one.round > number or (one.round == number and one.data_as(JudgeReading).asked > again)
-            )
+            stands = ((one.round, one.data_as(JudgeReading).asked) for one in stretch)
+            later = (place for place, stand in enumerate(stands) if stand > (number, again))
             until = begin + next(later, len(stretch))
             newest = until == len(whole.messages) and again == whole.council.judged
             said = messages if newest else whole.messages[:until]
@@ -85,19 +82,12 @@ def outcomes(debate: Debate, messages: Sequence[Message]) -> list[Given]:
             place = begin + first if first >= 0 else _last_ballot(Record(then, said), number)
             if place:
                 before = (one.id for one in whole.messages[place - 1 :: -1] if one.id in real)
-                given = Given(
-                    number=len(found) + 1,
-                    after_message=next(before, ""),
-                    round=number,
-                    question=whole.messages[begin].content if asked.follows else begun.get(number, ""),
-                    debate=then,
-                    messages=said,
-                )
-                found.append(given)
+                follows = whole.messages[begin].content if asked.follows else begun.get(number, "")
+                found.append(Given(then, said, len(found) + 1, next(before, ""), number, follows))
     return found
 
 
-def _judged(stretch: Sequence[Message]) -> dict[tuple[int, int], int]:
+def _judged(stretch: Messages) -> dict[tuple[int, int], int]:
     """Return where each reading of a judge begins that came to something, by the round and how often it was judged before."""
     first: dict[tuple[int, int], int] = {}
     read = set()
@@ -119,7 +109,7 @@ def _last_ballot(record: Record, number: int) -> int | None:
     return max(place for place, cast in enumerate(ballots) if cast) + 1
 
 
-def stood(debate: Debate, messages: Sequence[Message], place: int, number: int) -> Debate:
+def stood(debate: Debate, messages: Messages, place: int, number: int) -> Debate:
     """Return a council as it stood before the message at a place, after a round; its calls are over."""
     absent = _joined(messages[place:]) - _joined(messages[:place])
     people = tuple(one for one in debate.participants if one.id not in absent)
@@ -128,7 +118,7 @@ def stood(debate: Debate, messages: Sequence[Message], place: int, number: int) 
     return replace(debate, council=_until(record.council, record, number))
 
 
-def _joined(messages: Sequence[Message]) -> set[str]:
+def _joined(messages: Messages) -> set[str]:
     """Return who has joined with an answer from outside."""
     return {one.author.id for one in messages if one.data_as(Position).joined}
 
@@ -154,9 +144,7 @@ def _until(council: Council, record: Record, number: int) -> Council:
     )
 
 
-def verdict_parts(
-    session: DebateSession, messages: Sequence[Message], words: Words
-) -> list[tuple[str, list[Point]]]:
+def verdict_parts(session: DebateSession, messages: Messages, words: Words) -> list[tuple[str, list[Point]]]:
     """Return what came of a debate or a council in parts, each with its heading and its sentences: the newest verdict first.
 
     Where there are several, the first heading of each says what it came after; behind the newest stands what changed.
@@ -199,7 +187,7 @@ def _held(given: Given) -> tuple[str, Mapping[str, str]]:
     return texts.get(given.result.headline, ""), held
 
 
-def last_verdict(debate: Debate, messages: Sequence[Message]) -> str:
+def last_verdict(debate: Debate, messages: Messages) -> str:
     """Return the newest verdict in a few sentences, for those who are asked what follows from something else; "" for none."""
     given = outcomes(debate, messages)
     if not given:
@@ -210,7 +198,7 @@ def last_verdict(debate: Debate, messages: Sequence[Message]) -> str:
     return "\n".join(filter(None, (" / ".join(said), one_line(result.text, MOST_ANSWER), *views)))
 
 
-def outcome_objects(debate: Debate, messages: Sequence[Message]) -> dict[str, object]:
+def outcome_objects(debate: Debate, messages: Messages) -> dict[str, object]:
     """Return what `moot show --json` says of the verdicts: all of them, and the newest again."""
     found = [_object(one) for one in outcomes(debate, messages)]
     if found or not debate.is_council:

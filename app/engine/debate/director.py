@@ -69,16 +69,8 @@ def after_turn(debate: Debate, spoken: Speak, absent: Collection[str], *, failed
 def with_what_if(debate: Debate, message: Message, to: Collection[str]) -> Debate:
     """Return a debate that is over with one round more, which a message began: all speak once in it, or only some."""
     began = WhatIf(message=message.id, round=message.round, to=tuple(to))
-    return replace(
-        debate,
-        rounds=began.round,
-        round=began.round,
-        turn=0,
-        failures=0,
-        due=(),
-        what_ifs=(*debate.what_ifs, began),
-        council=_unjudged(debate.council),
-    )
+    more = replace(debate, what_ifs=(*debate.what_ifs, began), council=_unjudged(debate.council))
+    return replace(more, rounds=began.round, round=began.round, turn=0, failures=0, due=())
 
 
 def round_to_poll(debate: Debate, *, ended: bool = False) -> int | None:
@@ -112,7 +104,7 @@ def _cursor(round_number: int, turn: int, size: int) -> tuple[int, int]:
     return (round_number + 1, 0) if turn >= size else (round_number, turn)
 
 
-def after_resume(debate: Debate, messages: Sequence[Message]) -> Debate:
+def resumed(debate: Debate, messages: Sequence[Message]) -> Debate:
     """Return the debate as it goes on after a pause: the failed turns that led to it are due again."""
     due = debate.due
     if debate.failures >= MAX_FAILURES:
@@ -211,35 +203,18 @@ def forked(session: DebateSession, messages: Sequence[Message], ids: Mapping[str
     # Of an earlier version; one that is given again where the fork goes on is not kept.
     last = messages[-1].id if messages else ""
     verdicts = (one for one in debate.verdicts if ids.get(one.after_message, last) != last)
-    debate = replace(
-        debate,
-        rounds=debate.rounds - len(debate.what_ifs) + len(what_ifs),
-        round=round_number,
-        turn=turn,
-        failures=0,
-        pinned=tuple(ids[one] for one in debate.pinned if one in ids),
-        due=(),
-        ballots=tuple(replace(one, usage=None) for one in debate.ballots if one.round < round_number),
-        verdict=None,
-        earlier_verdicts=tuple(replace(_with_ids(one, ids), usage=None) for one in verdicts),
-        what_ifs=what_ifs,
-        unused_summaries=(),
-        council=_unjudged(debate.council),
-    )
-    return begun_from(session, debate, Status.PAUSED, Reason.FORKED)
+    earlier = tuple(replace(_with_ids(one, ids), usage=None) for one in verdicts)
+    ballots = tuple(replace(one, usage=None) for one in debate.ballots if one.round < round_number)
+    fork = replace(debate, ballots=ballots, verdict=None, earlier_verdicts=earlier, what_ifs=what_ifs)
+    rounds = debate.rounds - len(debate.what_ifs) + len(what_ifs)
+    fork = replace(fork, rounds=rounds, round=round_number, turn=turn, failures=0, due=())
+    pinned = tuple(ids[one] for one in debate.pinned if one in ids)
+    fork = replace(fork, pinned=pinned, unused_summaries=(), council=_unjudged(debate.council))
+    return begun_from(session, fork, Status.PAUSED, Reason.FORKED)
 
 
 def begun_from(session: DebateSession, debate: Debate, status: Status, reason: str) -> DebateSession:
     """Return a session of its own that begins now, as another one but for its debate."""
     now = utc_now()
-    return replace(
-        session,
-        id=new_id(),
-        status=status,
-        reason=reason,
-        created_at=now,
-        updated_at=now,
-        unsaid=(),
-        asked_by="",
-        debate=debate,
-    )
+    begun = replace(session, id=new_id(), created_at=now, updated_at=now, unsaid=(), asked_by="")
+    return replace(begun, status=status, reason=reason, debate=debate)

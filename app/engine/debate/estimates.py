@@ -98,11 +98,11 @@ def estimate(
     taking = [speakers[turn % len(speakers)] for turn in range(turns)]
 
     def calls_of(length: int) -> list[Call]:
-        said = [one.said[length] for one in taking]
-        return [
-            (one.pair, one.sent + sum(said[:turn][-WINDOW:]), one.written[length])
-            for turn, one in enumerate(taking)
-        ] + conclusion(length)
+        said, calls = list[int](), list[Call]()
+        for one in taking:
+            calls.append((one.pair, one.sent + sum(said[-WINDOW:]), one.written[length]))
+            said.append(one.said[length])
+        return calls + conclusion(length)
 
     return _summed(calls_of, prices, [one.pair for one in taking])
 
@@ -114,15 +114,12 @@ def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Seat, P
     """
 
     def calls_of(length: int) -> list[Call]:
-        return [
-            (
-                speaker.pair,
-                speaker.sent + before * speaker.said[length] + again * (speaker.written[length] + _RESULT),
-                speaker.written[length],
-            )
-            for speaker, before in steps
-            for again in range(STEP_CALLS[length])
-        ]
+        calls = list[Call]()
+        for one, before in steps:
+            sent, written = one.sent + before * one.said[length], one.written[length]
+            again = range(STEP_CALLS[length])
+            calls += [(one.pair, sent + time * (written + _RESULT), written) for time in again]
+        return calls
 
     return _summed(calls_of, prices, [speaker.pair for speaker, _ in steps])
 
@@ -194,12 +191,10 @@ def concluding_calls(
     if what == Conclusion.VERDICT:
         voters = [(speaker.pair, _JUDGE + speaker.said[length] * rounds) for speaker in speakers]
         return verdict_calls(judge, _JUDGE + sum(said), voters, length)
-    return [
-        (voter.pair, voter.sent + sum(said[: after * len(speakers)][-WINDOW:]), BALLOT[length])
-        for after in (range(rounds + 1) if what == Conclusion.POLLS else (rounds,))
-        for voter in speakers
-        if voter.said != _TRANSCRIPT_SAID
-    ]
+    able = [one for one in speakers if one.said != _TRANSCRIPT_SAID]
+    after = range(rounds + 1) if what == Conclusion.POLLS else (rounds,)
+    heard = [sum(said[: number * len(speakers)][-WINDOW:]) for number in after]
+    return [(one.pair, one.sent + before, BALLOT[length]) for before in heard for one in able]
 
 
 def verdict_calls(judge: str, read: int, voters: Sequence[tuple[Seat, int]], length: int) -> list[Call]:
@@ -258,15 +253,13 @@ class Estimates:
         """Return the calls that check those of these models that were not checked yet."""
         return [(seat, *CALL_TOKENS) for seat in dict.fromkeys(seats) for _ in range(self._voting.left(seat))]
 
-    def conclusions(
-        self, setup: DebateSetup, context_tokens: int, judge: str = ""
-    ) -> dict[Conclusion, Estimate]:
-        """Return what the votes and the verdict of a debate will use, whether they are wanted or not."""
-        speakers = self._speakers(setup, context_tokens)
-        return {
-            what: self.of_calls(partial(concluding_calls, speakers, setup.rounds, what, judge))
-            for what in Conclusion
-        }
+    def conclusions(self, setup: DebateSetup, context: int, judge: str = "") -> dict[Conclusion, Estimate]:
+        """Return what the votes and the verdict of a debate will use, whether they are wanted or not.
+
+        Its files have so many tokens, the `context`.
+        """
+        calls_of = partial(concluding_calls, self._speakers(setup, context), setup.rounds)
+        return {what: self.of_calls(partial(calls_of, what, judge)) for what in Conclusion}
 
     def _speakers(self, setup: DebateSetup, context_tokens: int) -> list[Speaker]:
         statuses = {status.config.id: status for status in self._providers()}
@@ -294,13 +287,9 @@ class Estimates:
     def group(self, group: Group) -> Estimate:
         """Return what one message to a group will use at most: each turn of the orchestrator's hands over."""
         state = GroupState(id=group.id, name=group.name, members=group.members)
-        leader = Agent(
-            id=group.id,
-            name=group.name,
-            provider=group.orchestrator.provider,
-            model=group.orchestrator.model,
-            instructions=group.instructions,
-        )
+        provider, model = group.orchestrator.provider, group.orchestrator.model
+        leader = Agent(id=group.id, name=group.name, provider=provider, model=model)
+        leader = replace(leader, instructions=group.instructions)
         lead, members = self._agent(leader), map(self._agent, self._directory.members(state))
         speakers = [speaker for member in members for speaker in (lead, member)]
         return estimate(speakers, 2 * group.turns_limit if speakers else 0, self._prices)

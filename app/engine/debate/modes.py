@@ -20,7 +20,9 @@ from app.engine.names import addressed, mentioned
 from app.engine.prompts import Prompts
 from app.engine.request import length_words
 
-SpeakerRule = Callable[[Debate, tuple[Participant, ...], list[Message]], tuple[Participant, str]]
+Chosen = tuple[Participant, str]
+"""Who speaks next, and the code of why."""
+SpeakerRule = Callable[[Debate, tuple[Participant, ...], list[Message]], Chosen]
 
 
 _DRAWS = 5
@@ -44,9 +46,7 @@ def bound(count: int) -> int:
     return max(2 * (count - 1), count)
 
 
-def next_speaker(
-    debate: Debate, present: tuple[Participant, ...], messages: Sequence[Message]
-) -> tuple[Participant, str]:
+def next_speaker(debate: Debate, present: tuple[Participant, ...], messages: Sequence[Message]) -> Chosen:
     """Return who speaks next and the code of the rule that chose them; `present` is not empty.
 
     The last speaker chooses the next by addressing them; otherwise whoever has waited longest or was named is
@@ -110,7 +110,7 @@ class _Floor:
         )
         return None if fired >= 2 else self._by_id(names[-1])
 
-    def most_eager(self) -> tuple[Participant, str]:
+    def most_eager(self) -> Chosen:
         """Choose by mentions, by silence, by little speech, and by a draw that depends on the seed alone."""
         speakers, span = self._speakers, 2 * len(self._present)
         places = {one.id: place for place, one in enumerate(self._debate.participants)}

@@ -6,6 +6,7 @@ so they overlap what is sent, and nothing falls between. Killed in between, no n
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from itertools import islice
 
 from app.core.errors import FailureKind, ProviderError
@@ -120,16 +121,8 @@ async def write_notes(
             models.note_unsaid(live, author, call)
             failure = FailureKind.UNREADABLE
             continue
-        message = summary_message(
-            author,
-            content,
-            through=covered[-1].turn_id,
-            model=writer,
-            usage=call.usage,
-            note=note,
-            round=live.messages[-1].round,
-            replaces=replaces,
-        )
+        message = summary_message(author, content, through=covered[-1].turn_id, model=writer, note=note)
+        message = replace(message, usage=call.usage, round=live.messages[-1].round, replaces=replaces)
         live.finish_answer(message)
         return ""
     return failure

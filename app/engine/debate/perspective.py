@@ -6,13 +6,13 @@ and last message are the user's. Small models get the whole debate as one messag
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from app.core.council import Participant
 from app.core.files import with_files
 from app.core.message import Message, MessageState, Role
-from app.core.provider import ModelRequest
+from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate
 from app.engine.debate.modes import ROLES, motion_of, role_name, system_prompt
 from app.engine.history import context_text, merged, summary_for, with_seen
@@ -130,13 +130,9 @@ def chat_request(turn: Turn, prompts: Prompts) -> ModelRequest:
 
 def asked_of(speaker: Participant, *messages: Mapping[str, object]) -> ModelRequest:
     """Return the request that sends chat messages to a participant's model, as that was set up."""
-    return ModelRequest(
-        provider=speaker.provider,
-        model=speaker.model,
-        messages=messages,
-        effort=speaker.effort,
-        temperature=temperature_of(speaker.creativity),
-    )
+    provider, model = speaker.seat
+    request = ModelRequest(provider=provider, model=model, messages=messages, effort=speaker.effort)
+    return replace(request, temperature=temperature_of(speaker.creativity))
 
 
 def _content(texts: Sequence[str]) -> object:
@@ -163,16 +159,9 @@ def transcript_request(turn: Turn, prompts: Prompts) -> ModelRequest:
         parts.append(f"{label_of(message.author)}: {_one_line(' '.join((message.content, *files)))}")
     who = f", who {_stance(speaker, lines, prompts)}" if speaker.role else ""
     parts += ["", lines["instruction"].format(name=speaker.name, who=who)]
-    return ModelRequest(
-        provider=speaker.provider,
-        model=speaker.model,
-        messages=({"role": Role.USER, "content": "\n".join(parts)},),
-        max_tokens=70,
-        temperature=0.4,
-        stop=("\n",),
-        opener=f"{speaker.name}: {opener(speaker, turn.round, debate.rounds, prompts)}",
-        options=dict(SMALL_MODEL_OPTIONS),
-    )
+    begins = f"{speaker.name}: {opener(speaker, turn.round, debate.rounds, prompts)}"
+    request = one_message(*speaker.seat, "\n".join(parts), max_tokens=70, temperature=0.4, opener=begins)
+    return replace(request, stop=("\n",), options=dict(SMALL_MODEL_OPTIONS))
 
 
 def opener(speaker: Participant, round_number: int, rounds: int, prompts: Prompts) -> str:
@@ -218,9 +207,7 @@ def defuse(text: str, names: tuple[str, ...]) -> str:
 @lru_cache(maxsize=64)
 def _forged(names: tuple[str, ...]) -> re.Pattern[str]:
     known = "|".join([LABEL_OF_PROGRAM, *(re.escape(one) for one in sorted(names, key=len, reverse=True))])
-    return re.compile(
-        rf"(^|[\n\r\u2028\u2029\x85\v\f])[^\S\n]*[\[［]\s*({known})\s*[\]］]\s*[:：]", re.IGNORECASE
-    )
+    return re.compile(rf"(?i)(^|[\n\r\u2028\u2029\x85\v\f])[^\S\n]*[\[［]\s*({known})\s*[\]］]\s*[:：]")
 
 
 def _brief(debate: Debate, prompts: Prompts, names: tuple[str, ...], words: Mapping[str, str]) -> str:
@@ -235,14 +222,8 @@ def _cue(turn: Turn, prompts: Prompts) -> str:
     debate, number = turn.debate, turn.round
     lines, what_if = prompts.lines(debate.language, "tasks"), debate.what_if(number) is not None
     task = "first" if number == 1 else "last" if number >= debate.rounds else "middle"
-    cue = prompts.text(
-        debate.language,
-        "cue",
-        round=number,
-        rounds=debate.rounds,
-        name=turn.speaker.name,
-        task=lines["what_if" if what_if else task],
-    )
+    blanks = {"round": number, "rounds": debate.rounds, "name": turn.speaker.name}
+    cue = prompts.text(debate.language, "cue", task=lines["what_if" if what_if else task], **blanks)
     told = defuse(turn.verdict, known_names(debate))
     return f"{lines['verdict']}\n{told}\n\n{cue}" if told else cue
 

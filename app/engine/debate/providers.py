@@ -247,16 +247,9 @@ class DebateProviders:
         thinks = self._can_think(speaker.provider)
         if thinks and window == WINDOW and not self.keeps_notes():
             window = self._fitting(live, speaker)
-        given, said = self.taken(debate, messages, speaker) if thinks else (debate, messages)
-        turn = Turn(
-            debate=given,
-            messages=said,
-            speaker=speaker,
-            round=spoken.round,
-            window=window,
-            notes=notes_sent(live, window),
-            verdict=verdict,
-        )
+        given, said = self.taken(live, speaker) if thinks else (debate, messages)
+        turn = Turn(debate=given, messages=said, speaker=speaker, round=spoken.round)
+        turn = replace(turn, window=window, notes=notes_sent(live, window), verdict=verdict)
         if not thinks:
             return transcript_request(turn, self._prompts)
         # What others say first stands before the own opening where that was made without it.
@@ -271,11 +264,9 @@ class DebateProviders:
         taker = self._directory.model(provider, model)
         return replace(debate, context=tuple(as_taken(one, taker) for one in debate.context))
 
-    def taken(
-        self, debate: Debate, messages: Sequence[Message], speaker: Participant
-    ) -> tuple[Debate, list[Message]]:
+    def taken(self, live: LiveSession, speaker: Participant) -> tuple[Debate, list[Message]]:
         """Return a debate and what was said in it, all files as a participant's model takes them."""
-        taker = self._directory.model(speaker.provider, speaker.model)
+        debate, taker = live.debate_session.debate, self._directory.model(*speaker.seat)
         words = self._prompts.lines(debate.language, "assistant")
 
         def shown(file: Attachment) -> Attachment:
@@ -287,8 +278,7 @@ class DebateProviders:
             files = map(shown, message.attachments)
             return replace(message, attachments=(*files,)) if message.by_user else message
 
-        given = self.given(debate, speaker.provider, speaker.model)
-        return given, [with_taken(message) for message in messages]
+        return self.given(debate, *speaker.seat), [*map(with_taken, live.said)]
 
     def keeps_notes(self) -> bool:
         """Whether participants are sent the last statements alone, with notes on the others."""

@@ -34,8 +34,7 @@ _LONE = re.compile(
 )
 _ONLY = re.compile(r"\W*([A-Z])\W*")
 _NOT = re.compile(
-    r"\b(?:not|never|no|neither|nor|against|except|rather than|instead)\b|n['’]t\b|아니|않|말고|못|반대",
-    re.IGNORECASE,
+    r"(?i)\b(?:not|never|no|neither|nor|against|except|rather than|instead)\b|n['’]t\b|아니|않|말고|못|반대"
 )
 _MARKS = re.compile(r"\*\*|~~|`|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
@@ -183,9 +182,8 @@ def each_once(texts: Sequence[object]) -> list[str]:
 
 def numbered_options(texts: Iterable[str], origin: str, sign: str = "o") -> tuple[Option, ...]:
     """Return texts as options, whose ids are this sign and numbers from 1."""
-    return tuple(
-        Option(id=f"{sign}{number}", text=text, origin=origin) for number, text in enumerate(texts, 1)
-    )
+    numbered = enumerate(texts, 1)
+    return tuple(Option(id=f"{sign}{number}", text=text, origin=origin) for number, text in numbered)
 
 
 def _named_choice(choice: str, by_letter: dict[str, str], shown: Sequence[tuple[str, str]]) -> str:

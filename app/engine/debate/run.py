@@ -38,7 +38,7 @@ READING = ("web_search", "web_fetch")
 MOST_READINGS = 3
 
 Written = Callable[[Message], tuple[Message, Mapping[str, object]]]
-LookedUp = Callable[[Message], Awaitable[None]]
+LookedUp = Callable[[Message], Awaitable[None]] | None
 
 
 class StatementTree(TurnTree):
@@ -47,9 +47,7 @@ class StatementTree(TurnTree):
     `written` returns the statement as it is kept, and the fields of the session that change with it, after `looked_up`.
     """
 
-    def __init__(
-        self, context: TreeContext, plan: CallPlan, written: Written, looked_up: LookedUp | None
-    ) -> None:
+    def __init__(self, context: TreeContext, plan: CallPlan, written: Written, looked_up: LookedUp) -> None:
         super().__init__(context)
         self._plan = plan
         self._statement, self._looked_up = written, looked_up
@@ -62,14 +60,9 @@ class StatementTree(TurnTree):
     def _adapted(self, turn: AgentTurn, plan: CallPlan) -> CallPlan:
         if turn.parent_turn_id:
             return plan
-        own = self._plan
-        return replace(
-            plan,
-            cleaner=own.cleaner,
-            may_ask=lambda: own.may_ask() and plan.may_ask(),
-            may_pass=own.may_pass,
-            make_room=None,
-        )
+        own, may_ask = self._plan, plan.may_ask
+        asked = replace(plan, cleaner=own.cleaner, may_pass=own.may_pass, make_room=None)
+        return replace(asked, may_ask=lambda: own.may_ask() and may_ask())
 
     async def _look_up(self, turn: AgentTurn, message: Message) -> None:
         if self._looked_up is not None and not turn.parent_turn_id and not message.tool_calls:
@@ -93,11 +86,8 @@ class StatementTree(TurnTree):
             items.append({"role": Role.USER, "content": told})
         if not items:
             return request
-        return replace(
-            request,
-            messages=(*merged([dict(one) for one in (*request.messages, *items)]),),
-            tools=tuple(sorted(functions, key=name_of)),
-        )
+        messages = merged([dict(one) for one in (*request.messages, *items)])
+        return replace(request, messages=(*messages,), tools=tuple(sorted(functions, key=name_of)))
 
 
 class StatementRun(Run):
@@ -106,9 +96,8 @@ class StatementRun(Run):
     def __init__(self, live: LiveSession, services: Services, providers: DebateProviders) -> None:
         super().__init__(live, services)
         self._providers = providers
-        self.checks = SessionChecks(
-            providers.checks, live, may_ask=lambda: not self._spent_all(), changed=self._look_again
-        )
+        may_ask, changed = lambda: not self._spent_all(), self._look_again
+        self.checks = SessionChecks(providers.checks, live, may_ask=may_ask, changed=changed)
 
     async def _loop(self) -> None:
         try:
@@ -163,19 +152,15 @@ class StatementRun(Run):
                 self._live.change(reason="")
 
     async def _stated(
-        self, plan: CallPlan, turn: AgentTurn, written: Written, looked_up: LookedUp | None = None
+        self, plan: CallPlan, turn: AgentTurn, written: Written, looked_up: LookedUp = None
     ) -> Outcome:
         """Take the turn that leads to a statement; one whose speaker is not free has failed."""
         live, services = self._live, self._services
         live.start_turn(turn.message())
         spent = [one for one in live.turns.said_below(turn.turn_id) if one.id > self._since]
-        context = TreeContext(
-            live=live,
-            services=services,
-            budget=Budget(services.directory.settings, spent, services.clock),
-            language=live.debate_session.debate.language,
-            waits=self._waits,
-        )
+        budget, language = Budget(services.directory.settings, spent, services.clock), live.session.language
+        waits = self._waits
+        context = TreeContext(live=live, services=services, budget=budget, language=language, waits=waits)
         await attach_servers(live, services.directory, turn.agent)
         speaker = self._speaker(turn.author)
         try:
@@ -335,7 +320,7 @@ class HeldTurns:
     def _next(self, live: LiveSession) -> Speak | None:
         """Return the turn that comes next once the debate goes on."""
         session = live.debate_session
-        session = replace(session, debate=director.after_resume(session.debate, live.said))
+        session = replace(session, debate=director.resumed(session.debate, live.said))
         decision = director.decide(session.debate, live.said, self._absent(session))
         return decision if isinstance(decision, Speak) else None
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from app.core import session
 from app.core.catalog import COMPATIBLE, EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES, LOCAL, provider_kind
@@ -66,10 +67,9 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> sessio
         raise BadInput("topic_too_long", characters=len(topic), most=session.MAX_TOPIC_CHARACTERS)
     if setup.mode not in (*(row.mode for row in MODES), session.DebateMode.COUNCIL):
         raise BadInput("unknown_mode", mode=setup.mode, modes=", ".join(row.mode for row in MODES))
-    if not session.MIN_ROUNDS <= setup.rounds <= session.MAX_ROUNDS:
-        raise BadInput(
-            "rounds_out_of_range", rounds=setup.rounds, least=session.MIN_ROUNDS, most=session.MAX_ROUNDS
-        )
+    least, most = session.MIN_ROUNDS, session.MAX_ROUNDS
+    if not least <= setup.rounds <= most:
+        raise BadInput("rounds_out_of_range", rounds=setup.rounds, least=least, most=most)
     if sum(len(file.text) for file in setup.context) > MOST_CONTEXT:
         raise BadInput("context_too_much", most=MOST_CONTEXT)
     participants = _completed(setup, {status.config.id: status for status in statuses})
@@ -77,17 +77,9 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> sessio
     context = [replace(one, name=clean_text(one.name), text=clean_text(one.text)) for one in setup.context]
     draft = draft_of(replace(setup, topic=topic, participants=participants, context=tuple(context)), statuses)
     seed = setup.seed if setup.seed is not None else int.from_bytes(session_id.encode()[-6:], "big")
-    return replace(
-        draft,
-        id=session_id,
-        title=title_of(topic),
-        status=session.Status.RUNNING,
-        created_at=now,
-        updated_at=now,
-        folder=setup.folder,
-        asked_by=setup.asked_by,
-        debate=replace(draft.debate, seed=seed, options=given_options(setup.options)),
-    )
+    begun = replace(draft, id=session_id, title=title_of(topic), created_at=now, updated_at=now)
+    begun = replace(begun, status=session.Status.RUNNING, folder=setup.folder, asked_by=setup.asked_by)
+    return replace(begun, debate=replace(draft.debate, seed=seed, options=given_options(setup.options)))
 
 
 def given_options(texts: Sequence[str]) -> tuple[Option, ...]:
@@ -102,26 +94,18 @@ def set_up_again(debate: session.Debate, offered: Sequence[Participant]) -> Draf
     """Return the set-up of a debate to start it once more, with the participants that can be chosen now."""
     models = {one.seat for one in offered}
     by_id = {one.id: one for one in offered}
-    candidates = {
-        one.id: ParticipantDraft(id=one.id, provider=one.provider, model=one.model, chosen=False)
-        for one in offered
-    }
+
+    def draft(one: Participant, **chosen: Any) -> ParticipantDraft:
+        return ParticipantDraft(id=one.id, provider=one.provider, model=one.model, **chosen)
+
+    candidates = {one.id: draft(one, chosen=False) for one in offered}
     for one in debate.participants:
         there = by_id.get(one.id)
         added = there is None or (one.seat != there.seat and one.seat in models)
-        candidates[f"added {one.id}" if added else one.id] = ParticipantDraft(
-            id=one.id,
-            provider=one.provider,
-            model=one.model,
-            name=one.name,
-            role=one.role if debate.mode == session.DebateMode.ROLES else "",
-            system_prompt=one.system_prompt,
-            chosen=True,
-            added=added,
-            effort=one.effort,
-            creativity=one.creativity,
-            length=one.length,
-        )
+        role = one.role if debate.mode == session.DebateMode.ROLES else ""
+        style = {"effort": one.effort, "creativity": one.creativity, "length": one.length}
+        again = draft(one, name=one.name, role=role, system_prompt=one.system_prompt, chosen=True, **style)
+        candidates[f"added {one.id}" if added else one.id] = replace(again, added=added)
     setup = SetupDraft(
         mode=session.DebateMode.ROUND_ROBIN if debate.is_council else debate.mode,
         context=bool(debate.context),
@@ -173,9 +157,8 @@ def _completed(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple
         status = statuses.get(participant.provider)
         name = distinct(_clean_name(participant.name), (*USER_NAMES, *(one.name for one in completed)))
         if status is None or provider_kind(status.config.kind) is None:
-            raise BadInput(
-                "unknown_provider", name=name, provider=participant.provider, providers=", ".join(statuses)
-            )
+            known = ", ".join(statuses)
+            raise BadInput("unknown_provider", name=name, provider=participant.provider, providers=known)
         if status.problem == ProviderProblem.UNREADABLE:
             raise BadInput(FailureKind.PROVIDER_UNREADABLE, provider=status.config.id, place=status.place)
         if not status.config.enabled:
@@ -186,18 +169,10 @@ def _completed(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple
         _check_model(name, model, status)
         if len(participant.role) > MAX_ROLE:
             raise BadInput("role_too_long", name=name, most=MAX_ROLE)
-        known = participant.id in {"", *(one.id for one in completed)}
-        completed.append(
-            replace(
-                participant,
-                id=new_id() if known else participant.id,
-                name=name,
-                model=model,
-                role=clean_text(participant.role).strip(),
-                persona=clean_text(participant.persona),
-                system_prompt=clean_text(participant.system_prompt),
-            )
-        )
+        taken = participant.id in {"", *(one.id for one in completed)}
+        named = replace(participant, id=new_id() if taken else participant.id, name=name, model=model)
+        texts = {one: clean_text(getattr(named, one)) for one in ("role", "persona", "system_prompt")}
+        completed.append(replace(named, **texts | {"role": texts["role"].strip()}))
     problems = [(one.name, statuses[one.provider].problem) for one in completed]
     # A local server may still be started.
     if all(problem not in ("", ProviderProblem.NO_SERVER) for _, problem in problems):
@@ -314,13 +289,6 @@ def _seat(seat_id: str, name: str, status: ProviderStatus, model: str) -> Partic
 
 
 def _seat_of(agent: Agent, used: AgentModel) -> Participant:
-    return Participant(
-        id=agent.id,
-        name=agent.name,
-        provider=used.provider,
-        model=used.model,
-        persona=agent.instructions,
-        effort=agent.effort,
-        creativity=agent.creativity,
-        length=agent.length,
-    )
+    style = {"effort": agent.effort, "creativity": agent.creativity, "length": agent.length}
+    seat = Participant(id=agent.id, name=agent.name, provider=used.provider, model=used.model, **style)
+    return replace(seat, persona=agent.instructions)

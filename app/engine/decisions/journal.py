@@ -93,24 +93,16 @@ class Journal(Definitions[Decision]):
         if sure is not None and not 0 <= sure <= 100:
             raise BadInput("journal_sure", sure=sure)
         check_date(due)
-        made = replace(
-            entry_of(live),
-            decided=text,
-            option=option,
-            why=_text(why),
-            sure=-1 if sure is None else sure,
-            sign=one_line(sign),
-            due=due,
-            at=utc_now(),
-            message=message,
-        )
+        made = replace(entry_of(live), decided=text, option=option, at=utc_now(), message=message)
+        known = -1 if sure is None else sure
+        made = replace(made, why=_text(why), sure=known, sign=one_line(sign), due=due)
 
         def kept() -> Decision:
             before = self.get(live.id)
             if before is None or before.decided != text:
                 return made
-            known = {name: getattr(before, name) for name in ("result", "right", "note", "known_at")}
-            return replace(made, at=before.at or made.at, message=message or before.message, **known)
+            came = {name: getattr(before, name) for name in ("result", "right", "note", "known_at")}
+            return replace(made, at=before.at or made.at, message=message or before.message, **came)
 
         return await self._save(kept)
 
@@ -192,14 +184,10 @@ def entry_of(live: LiveSession) -> Decision:
     models = {each.id: f"{each.provider}/{each.model}" for each in debate.participants}
     votes = []
     for holder in record.voters():
-        first, last = record.vote(holder, 0), record.vote(holder, record.rounds)
-        vote = CastVote(
-            model=models[holder],
-            before=texts.get(first.choice, ""),
-            before_sure=-1 if first.confidence is None else first.confidence,
-            after=texts.get(last.choice, ""),
-            after_sure=-1 if last.confidence is None else last.confidence,
-        )
+        cast = record.vote(holder, 0), record.vote(holder, record.rounds)
+        before, after = (texts.get(one.choice, "") for one in cast)
+        first, last = (-1 if one.confidence is None else one.confidence for one in cast)
+        vote = CastVote(model=models[holder], before=before, before_sure=first, after=after, after_sure=last)
         votes.append(vote)
     return replace(
         entry,
@@ -294,6 +282,15 @@ def is_date(text: str) -> bool:
         return date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False
+
+
+def day_of(iso: str) -> date | None:
+    """Return the day of an ISO 8601 date or time where the user is, None for none."""
+    try:
+        moment = datetime.fromisoformat(iso.replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return (moment.astimezone() if moment.tzinfo else moment).date()
 
 
 def _text(text: str) -> str:

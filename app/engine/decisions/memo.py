@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from itertools import chain
 
 from app.core.council import FAILED, HELD, Decision
@@ -11,6 +11,7 @@ from app.core.council_parts import JudgeReading
 from app.engine.council.outcome import CouncilOutcome, in_full, judge_line, outcome, unread_lines
 from app.engine.council.record import Record
 from app.engine.debate.replies import LETTERS, one_line, without_marks
+from app.engine.decisions.journal import day_of
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 
@@ -113,18 +114,17 @@ class _Writer:
 
     def _day(self, day: date) -> str:
         """Return a date as people of the language write it."""
-        return self._words(
-            "memo.date", day=day.day, month=self._words(f"memo.month.{day.month}"), year=day.year
-        )
+        month = self._words(f"memo.month.{day.month}")
+        return self._words("memo.date", day=day.day, month=month, year=day.year)
 
     def _facts(self, decision: Decision) -> list[tuple[str, str]]:
         words, found = self._words, list[tuple[str, str]]()
         if decision.sure >= 0:
             found.append((words("memo.sure"), f"{decision.sure}%"))
         if decision.result in (HELD, FAILED):
-            came, at = words(f"memo.came.{decision.result}"), _day_of(decision.known_at)
+            came, at = words(f"memo.came.{decision.result}"), day_of(decision.known_at)
             found.append((words("memo.came"), ", ".join((came, self._day(at)) if at else (came,))))
-        elif due := _day_of(decision.due):
+        elif due := day_of(decision.due):
             found.append((words("memo.look_again"), self._day(due)))
         if decision.sign:
             found.append((words("memo.right_if"), decision.sign))
@@ -134,7 +134,7 @@ class _Writer:
         """Return the options of a council, with who held them by the first answers and at the end."""
 
         def holders(option: str, number: int) -> tuple[Holder, ...]:
-            votes = [record.vote(who, number) for who in record.openings()]
+            votes = [record.vote(who, number) for who in record.openings]
             held = (vote for vote in votes if vote.choice == option)
             return tuple((record.names[vote.participant], vote.confidence) for vote in held)
 
@@ -154,7 +154,7 @@ class _Writer:
         words, texts = self._words, record.texts
         if not result.answered or not (record.debate.is_council or record.voted_rounds or result.judge):
             return
-        held, everybody = result.after.votes.get(result.headline, 0), len(record.openings())
+        held, everybody = result.after.votes.get(result.headline, 0), len(record.openings)
         lead = texts.get(result.headline, "") or words(f"council.state.{result.state}")
         if result.headline and held:
             lead = words("memo.by", option=lead, count=held, all=everybody)
@@ -210,11 +210,3 @@ def _split(question: str) -> tuple[str, str]:
 def _shortened(text: str) -> str:
     """Return the first sentences of a text on one line."""
     return " ".join(_SENTENCE.split(" ".join(text.split()))[:SENTENCES])
-
-
-def _day_of(iso: str) -> date | None:
-    try:
-        moment = datetime.fromisoformat(iso.replace("Z", "+00:00"))
-    except ValueError:
-        return None
-    return (moment.astimezone() if moment.tzinfo else moment).date()

@@ -37,12 +37,9 @@ def _markdown(memo: Memo) -> Iterator[str]:
         rows = [f"|  |  | {escape_markdown(first)} | {escape_markdown(last)} |", "| --- | --- | --- | --- |"]
         for option in memo.options:
             text = escape_markdown(option.text)
-            held = (
-                escape_markdown(", ".join(_held(memo, holders))) for holders in (option.first, option.last)
-            )
-            rows.append(
-                f"| {option.letter} | {f'**{text}**' if option.chosen else text} | {' | '.join(held)} |"
-            )
+            held = (", ".join(_held(memo, holders)) for holders in (option.first, option.last))
+            text = f"**{text}**" if option.chosen else text
+            rows.append(f"| {option.letter} | {text} | {' | '.join(map(escape_markdown, held))} |")
         yield "\n".join(rows)
         yield f"*{escape_markdown(memo.options_note)}*" if memo.options_note else ""
     for part in memo.parts:

@@ -296,10 +296,8 @@ class DebateController(VerdictController):
         controls.retry_requested.connect(page.controls.retry_requested)
         controls.skip_requested.connect(page.controls.skip_requested)
         controls.without_requested.connect(page.controls.without_requested)
-        skip = self._engine.debates.skip_check
-        controls.check_skip_requested.connect(
-            lambda: self._tasks.start("skip check", skip(summary.session_id))
-        )
+        start, skip = partial(self._tasks.start, "skip check"), self._engine.debates.skip_check
+        controls.check_skip_requested.connect(lambda: start(skip(summary.session_id)))
 
     def _on_turn_wanted(self, message_id: str) -> None:
         if self._beside is not None:
@@ -309,14 +307,9 @@ class DebateController(VerdictController):
         """Connect the actions on a debate that is over."""
         view.blind_price = self._blind_price
         self._run(view.verdict_requested, self._engine.councils.judge)
-        view.turns_wanted.connect(
-            lambda session_id: self._tasks.start("turns", self._offer_turns(view, session_id))
-        )
-        view.fork_requested.connect(
-            lambda session_id, turn: self._tasks.start(
-                "fork", self._show_new(view, self._engine.debates.fork(session_id, turn))
-            )
-        )
+        start, fork = self._tasks.start, self._engine.debates.fork
+        view.turns_wanted.connect(lambda one: start("turns", self._offer_turns(view, one)))
+        view.fork_requested.connect(lambda *turn: start("fork", self._show_new(view, fork(*turn))))
         view.again_requested.connect(lambda _id: self._set_up_again(view))
         view.export_requested.connect(lambda _id, name: self._sessions.export(view.session, name))
 
@@ -373,11 +366,9 @@ class DebateController(VerdictController):
         if not (has_hangul(setup.topic) and all(one.provider == EMBEDDED for one in setup.participants)):
             self._begin(setup, paths)
             return
-        words = self._language
-        key = "setup.not_english"
-        dialog = ConfirmDialog(
-            words, words(f"{key}.title"), words(f"{key}.text"), words(f"{key}.start"), self._window
-        )
+        words, key = self._language, "setup.not_english"
+        title, text, start = words(f"{key}.title"), words(f"{key}.text"), words(f"{key}.start")
+        dialog = ConfirmDialog(words, title, text, start, self._window)
         dialog.accepted.connect(lambda: self._begin(setup, paths))
         if not self._panel.setup.isVisible():
             council = setup.mode == DebateMode.COUNCIL
@@ -457,10 +448,8 @@ class CouncilController(VerdictController):
         self._page = page
         page.councils = councils = parts.engine.councils
         self._wire_decision(page, sessions)
-        ask = parts.engine.estimates.ask
-        page.prices_wanted.connect(
-            lambda pairs: self._tasks.start("council prices", self._then(partial(ask, pairs), page.refresh))
-        )
+        start, ask = partial(self._tasks.start, "council prices"), parts.engine.estimates.ask
+        page.prices_wanted.connect(lambda pairs: start(self._then(partial(ask, pairs), page.refresh)))
         self._run(page.debate_requested, councils.debate)
         self._run(page.more_requested, councils.further)
         self._run(page.argue_requested, councils.argue)
@@ -558,15 +547,9 @@ class PanelCommands(DefinitionCommands[Panel]):
         """Open the dialog of a panel; `before` is what it was, if it has changes that are not saved."""
         engine = self._engine
         self._tasks.replace("model facts", engine.connections.learn_facts())
-        dialog = PanelDialog(
-            self._language,
-            self._look,
-            panel,
-            self._setup.setup().participants,
-            engine.providers,
-            engine.connections.known_facts,
-            self._window,
-        )
+        chosen, facts = self._setup.setup().participants, engine.connections.known_facts
+        statuses = engine.providers
+        dialog = PanelDialog(self._language, self._look, panel, chosen, statuses, facts, self._window)
         if panel.id:
             dialog.saved.connect(lambda one: self._save(Edit(before or panel, one)))
         else:
@@ -601,6 +584,5 @@ class PanelCommands(DefinitionCommands[Panel]):
         setup, draft = self._setup, self._setup.draft
         again = setup.draft_again(Debate(topic="", mode=DebateMode.ROLES, participants=participants))
         seats = again.setup.seats if again.setup else ()
-        setup.show_draft(
-            replace(draft, setup=replace(draft.setup or SetupDraft(), seats=seats, rounds=rounds))
-        )
+        chosen = replace(draft.setup or SetupDraft(), seats=seats, rounds=rounds)
+        setup.show_draft(replace(draft, setup=chosen))

@@ -55,7 +55,7 @@ class DecisionController(Controller):
         pages += [view for view in debates if isinstance(view, DebatePage)]
         for page in pages:
             page.decision.wanted.connect(lambda page=page: self._start(self._begin(page)))
-            self._run(page.decision.kept, lambda kept, page=page: self._keep_shown(page.session_id, kept))
+            page.decision.kept.connect(lambda kept, at=page: self._start(self._keep_at(at.session_id, kept)))
             parts.bridge.journal_changed.connect(lambda _event, page=page: page.refresh())
         parts.window.chat_page.message_action_requested.connect(self._on_action)
         parts.window.side_bar.sessions.decision_requested.connect(self.ask)
@@ -107,10 +107,7 @@ class DecisionController(Controller):
         details.session_requested.connect(self._open)
         self._run(details.memo_requested, self._show_memo)
         details.settled.connect(lambda *said: self._start(self._settle(*said)))
-        change = self._journal.change
-        self._run(
-            details.right_chosen, lambda one, right: change(one, lambda found: replace(found, right=right))
-        )
+        self._run(details.right_chosen, self._choose_right)
         details.early.connect(self._on_early)
         details.asked.connect(self._on_asked)
         self._window.add_page(page)
@@ -141,9 +138,8 @@ class DecisionController(Controller):
         decision = self._journal.get(session_id)
         if decision is None or not decision.decided:
             return None
-        today, words = self._journal.today(), self._language
-        texts = (decisions_page.state_text, decisions_page.when_text)
-        stands = filter(None, (text(decision, today, words) for text in texts))
+        today, told = self._journal.today(), (decisions_page.state_text, decisions_page.when_text)
+        stands = filter(None, (text(decision, today, self._language) for text in told))
         return exact(decision.decided), " · ".join(stands)
 
     # Requests
@@ -169,15 +165,9 @@ class DecisionController(Controller):
 
     async def _keep(self, live: LiveSession, kept: Decision, message_id: str = "") -> None:
         """Keep what was decided in a session. Raises StorageError."""
-        await self._journal.decide(
-            live,
-            kept.decided,
-            why=kept.why,
-            sure=None if kept.sure < 0 else kept.sure,
-            sign=kept.sign,
-            due=kept.due,
-            message=message_id,
-        )
+        why, sign, due, sure = kept.why, kept.sign, kept.due, None if kept.sure < 0 else kept.sure
+        decide, text = self._journal.decide, kept.decided
+        await decide(live, text, why=why, sure=sure, sign=sign, due=due, message=message_id)
 
     async def _begin(self, page: CouncilPage | DebatePage) -> None:
         """Begin the form of a decision on the page of its session. Raises NotFound, StorageError."""
@@ -186,7 +176,7 @@ class DecisionController(Controller):
             options = [text for _option, _letter, text in options_of(live)]
             page.decision.begin(entry_of(live), options, self._journal.today())
 
-    async def _keep_shown(self, session_id: str, kept: Decision) -> None:
+    async def _keep_at(self, session_id: str, kept: Decision) -> None:
         """Keep what was decided on a session's page. Raises NotFound, StorageError."""
         await self._keep(await self._engine.open(session_id), kept)
 
@@ -211,6 +201,9 @@ class DecisionController(Controller):
         dialog.save_requested.connect(partial(self._sessions.export_memo, decision_id, memo.title))
         dialog.show()
 
+    async def _choose_right(self, decision_id: str, right: str) -> None:
+        await self._journal.change(decision_id, lambda found: replace(found, right=right))
+
     async def _settle(self, decision_id: str, result: str, note: str) -> None:
         """Keep what came of a decision, and offer to take that back."""
         before = self._journal.find(decision_id)
@@ -226,10 +219,8 @@ class DecisionController(Controller):
             self._run(dialog.given, partial(self._look_again, decision))
             dialog.open()
             return
-        later = ""
-        if when != decisions_page.NEVER:
-            later = (self._journal.today() + timedelta(days=DAYS[when])).isoformat()
-        self._start(self._look_again(decision, later))
+        later = self._journal.today() + timedelta(days=DAYS.get(when, 0))
+        self._start(self._look_again(decision, "" if when == decisions_page.NEVER else later.isoformat()))
 
     async def _look_again(self, decision: Decision, due: str) -> None:
         await self._journal.look_again(decision.id, due)
@@ -237,19 +228,15 @@ class DecisionController(Controller):
 
     def _offer(self, before: Decision, key: str) -> None:
         """Say what was saved, and offer to bring the decision back as it was."""
-        self._offer_undo(
-            self._language(key),
-            lambda: self._start(self._journal.change(before.id, lambda _now: before)),
-        )
+        put_back = partial(self._journal.change, before.id, lambda _now: before)
+        self._offer_undo(self._language(key), lambda: self._start(put_back()))
 
     async def _delete(self, decision_id: str) -> None:
         """Move a decision to the trash, and offer to bring it back. Raises NotFound, StorageError."""
         decision = self._journal.find(decision_id)
         await self._journal.delete(decision_id)
-        self._offer_undo(
-            self._language("assistant.deleted", name=exact(decision.decided or decision.headline)),
-            lambda: self._start(self._journal.restore(decision)),
-        )
+        said = self._language("assistant.deleted", name=exact(decision.decided or decision.headline))
+        self._offer_undo(said, lambda: self._start(self._journal.restore(decision)))
 
 
 def first_line(text: str) -> str:

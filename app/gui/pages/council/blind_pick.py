@@ -23,6 +23,7 @@ from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import plain_of
 from app.gui.pages.council.council_box import Judged
 from app.gui.pages.council.council_columns import Letter
+from app.gui.pages.council.decision_steps import MARGIN
 from app.gui.widgets import boxes
 from app.gui.widgets.badge import Chip, HeadingIcon
 from app.gui.widgets.controls import Button, TickBox, button, scrolling
@@ -74,7 +75,7 @@ class BlindPickView(QWidget):
     closed = Signal()
     offers_chosen = Signal(bool)
 
-    def __init__(self, language: Language, look: Look, margin: int) -> None:
+    def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self.setObjectName("blind_pick")
         self._language, self._look = language, look
@@ -85,7 +86,7 @@ class BlindPickView(QWidget):
         self._session_id, self._step = "", BlindStep.OFFERED
         self._shown: object = None
         self._answers: QBoxLayout | None = None
-        self._page = boxes.vbox(inside=self, margins=(margin, 12, margin, 0))
+        self._page = boxes.vbox(inside=self, margins=(MARGIN, 12, MARGIN, 0))
         self.hide()
 
     def open(self) -> None:
@@ -124,11 +125,10 @@ class BlindPickView(QWidget):
         focus: QWidget | None = self.window().focusWidget()
         focused = focus.objectName() if focus is not None and self.isAncestorOf(focus) else ""
         boxes.empty(self._page)
-        said = (
-            picked_text(blind, self._language)
-            if step == BlindStep.PICKED
-            else self._language(f"blind.step.{step}", done=written)
-        )
+        if step == BlindStep.PICKED:
+            said = picked_text(blind, self._language)
+        else:
+            said = self._language(f"blind.step.{step}", done=written)
         if step in (BlindStep.SHOWN, BlindStep.PICKED):
             page = self._answers_page(judged, said, counts=counts)
         else:
@@ -163,20 +163,17 @@ class BlindPickView(QWidget):
         """Return a card that offers the pick, or says that the answers are being written or could not be."""
         words, ways, page = self._language, boxes.FlowBox(gap=8), QWidget()
         hint = "blind.meanwhile" if step == BlindStep.WRITING else "blind.what"
+        icon = HeadingIcon(self._look, "eye-off", "text_2")
+        title = Paragraph("card_title", text=words("blind.title"))
         parts: list[boxes.Part] = [
-            boxes.hbox(
-                HeadingIcon(self._look, "eye-off", "text_2"),
-                (Paragraph("card_title", text=words("blind.title")), 1),
-                spacing=8,
-            ),
+            boxes.hbox(icon, (title, 1), spacing=8),
             Paragraph("warn" if step == BlindStep.FAILED else "card_text", text=said),
             Paragraph("hint", text=words(hint if counts else "blind.not_blind")),
             ways,
         ]
         if not running and step != BlindStep.WRITING:
-            start = button("", "blind_start", self._on_start)
-            start.setText(" · ".join(filter(None, (words("council.blind"), price))))
-            ways.add(start)
+            asks = " · ".join(filter(None, (words("council.blind"), price)))
+            ways.add(button("", "blind_start", self._on_start, text=asks))
         ways.add(self._to_verdict())
         if step == BlindStep.OFFERED:
             tick = named("blind_offers", TickBox(self._look))
@@ -194,7 +191,7 @@ class BlindPickView(QWidget):
         """Return the two answers: with what picks one of them, or with whose they are and what they cost."""
         words, record = self._language, judged.record
         blind, texts = record.council.blind or BlindPick(), record.blind_texts()
-        picked, page, body = bool(blind.picked), QWidget(), QWidget()
+        picked, body = bool(blind.picked), QWidget()
         self._answers = boxes.hbox(spacing=12)
         for letter, side in zip(PICKS, blind.order, strict=False):
             text, mine = texts.get(side == PANEL, ""), Chip(self._look, self)
@@ -202,17 +199,10 @@ class BlindPickView(QWidget):
             mine.set_text(words("blind.mine") if blind.picked == letter else "", "ok")
             whose = whose_text(judged, side, words) if picked else ""
             cost = spent_text(record, side, words) if picked else ""
-            head = boxes.hbox(
-                tile,
-                (ElidedLabel("card_title", text=whose), 1),
-                mine,
-                plain_label("hint", text=cost),
-                spacing=8,
-            )
+            who, spent = ElidedLabel("card_title", text=whose), plain_label("hint", text=cost)
             plain = plain_of(parse(text), 0, len(text)).replace("\n", "\n\n")
-            answer = boxes.card(
-                f"blind_answer_{letter}", head, Paragraph(text=plain), boxes.STRETCH, spacing=10
-            )
+            parts = boxes.hbox(tile, (who, 1), mine, spent, spacing=8), Paragraph(text=plain)
+            answer = boxes.card(f"blind_answer_{letter}", *parts, boxes.STRETCH, spacing=10)
             answer.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             answer.setMaximumWidth(WIDEST_ANSWER)
             name = ", ".join(filter(None, (words("blind.answer", letter=letter), whose, cost, mine.text())))
@@ -221,25 +211,16 @@ class BlindPickView(QWidget):
         self._answers.addStretch(1)
         choices = boxes.hbox(*([] if picked else map(self._choice, PICKS)), boxes.STRETCH, spacing=8)
         boxes.vbox(self._answers, choices, boxes.STRETCH, inside=body, spacing=12)
-        late, middle = (
-            words("blind.read_before" if picked else "blind.not_blind"),
-            Qt.AlignmentFlag.AlignVCenter,
-        )
-        boxes.vbox(
-            boxes.hbox(
-                (Paragraph("card_title", text=said), 1, middle), self._to_verdict(primary=picked), spacing=8
-            ),
-            *([] if counts else [Paragraph("warn", text=late)]),
-            (scrolling(body, keeps_bar=True), 1),
-            inside=page,
-            spacing=8,
-        )
-        return page
+        title = Paragraph("card_title", text=said), 1, Qt.AlignmentFlag.AlignVCenter
+        head = boxes.hbox(title, self._to_verdict(primary=picked), spacing=8)
+        late = words("blind.read_before" if picked else "blind.not_blind")
+        notes = [] if counts else [Paragraph("warn", text=late)]
+        return boxes.frame("", boxes.vbox(head, *notes, (scrolling(body, keeps_bar=True), 1), spacing=8))
 
     def _choice(self, pick: str) -> Button:
         words, equal = self._language, pick not in PICKS[:2]
-        made = button("", f"blind_pick_{pick}", partial(self.picked.emit, pick))
-        made.setText(words("blind.equal") if equal else pick)
+        text = words("blind.equal") if equal else pick
+        made = button("", f"blind_pick_{pick}", partial(self.picked.emit, pick), text=text)
         made.setAccessibleName(words("blind.equal") if equal else words("blind.prefer", letter=pick))
         made.setToolTip(plain_tip(KEYS[pick]))
         made.setShortcut(QKeySequence(KEYS[pick]))
@@ -274,14 +255,11 @@ def blind_card(words: Language, look: Look, judged: Judged, opened: Callable[[],
     lines = [words("blind.step.offered"), words("blind.not_blind")]
     if blind is not None and blind.picked:
         title, asks = picked_text(blind, words), words("blind.show")
-        lines = [
-            f"{whose_text(judged, side, words)} {spent_text(judged.record, side, words)}"
-            for side in blind.order
-        ]
+        whose, spent = partial(whose_text, judged), partial(spent_text, judged.record)
+        lines = [f"{whose(side, words)} {spent(side, words)}" for side in blind.order]
         lines += [] if blind.was_blind else [words("blind.read_before")]
-    said = boxes.vbox(
-        Paragraph("card_title", text=title), Paragraph("hint", text="\n".join(lines)), spacing=2
-    )
+    hint = Paragraph("hint", text="\n".join(lines))
+    said = boxes.vbox(Paragraph("card_title", text=title), hint, spacing=2)
     open_it = button("", "blind_open", opened, text=asks)
     row = boxes.hbox(HeadingIcon(look, "eye-off", "text_2"), (said, 1), open_it, spacing=10)
     return boxes.card("blind_card", row, spacing=0)

@@ -3,30 +3,24 @@
 `outside_card`: what models said that were asked alone.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
 from PySide6.QtWidgets import QFrame
 
-from app.core.council import ANY_JUDGE, NO_JUDGE
+from app.core.council import ANY_JUDGE, NO_JUDGE, Seat
 from app.core.council_parts import Position
 from app.core.message import CouncilPart, Message, Role, user_name
 from app.core.session import DebateSession
 from app.engine.council.commands import Councils
-from app.engine.council.outcome import (
-    CouncilOutcome,
-    State,
-    cite_text,
-    state_text,
-    who_may_join,
-)
+from app.engine.council.outcome import CouncilOutcome, State, cite_text, state_text, who_may_join
 from app.engine.council.record import Record
 from app.engine.council.verdicts import Given
 from app.engine.debate.estimates import Estimate, price_text
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending
-from app.gui.pages.council.council_columns import Letter, Shown
+from app.gui.pages.council.council_columns import Letter, People
 from app.gui.panels.debate.cited_text import Cite
 from app.gui.widgets.boxes import Part, card, hbox
 from app.gui.widgets.controls import button
@@ -55,7 +49,7 @@ class Judged:
     messages: Mapping[str, Message]
     record: Record = field(compare=False)
     result: CouncilOutcome
-    people: Mapping[str, Shown]
+    people: People
     may_ask: bool = False
     prices: Mapping[str, str] = field(default_factory=dict)
     outsider: str = ""
@@ -112,21 +106,11 @@ def step_price(words: Language, estimate: Estimate, *, most: bool) -> str:
     return price_text(words, estimate)
 
 
-def prices_of(
-    councils: Councils,
-    session: DebateSession,
-    messages: Sequence[Message],
-    to: Sequence[str],
-    words: Language,
-) -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
-    """Return the prices of all steps, of a follow-up to those in `to` or all, and the models whose price isn't known yet."""
-    estimates = {
-        step: councils.estimate(session, messages, step, to if step == "what_if" else ()) for step in STEPS
-    }
-    prices = {
-        step: step_price(words, one, most=step in ("debate", "argue", "stress", "blind"))
-        for step, one in estimates.items()
-    }
+def prices_of(uses: Callable[[str], Estimate], words: Language) -> tuple[dict[str, str], tuple[Seat, ...]]:
+    """Return the prices of all steps, by what each `uses`, and the models whose price isn't known yet."""
+    estimates = {step: uses(step) for step in STEPS}
+    ranges = ("debate", "argue", "stress", "blind")
+    prices = {step: step_price(words, one, most=step in ranges) for step, one in estimates.items()}
     return prices, tuple(dict.fromkeys(chain.from_iterable(one.unasked for one in estimates.values())))
 
 

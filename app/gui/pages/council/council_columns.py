@@ -22,22 +22,13 @@ from app.engine.council.record import Record
 from app.engine.debate.replies import LETTERS
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending
+from app.gui.pages.council.decision_steps import MARGIN
 from app.gui.transcript.row_text import COLUMN
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Avatar, initials, paint_box
 from app.gui.widgets.boxes import STRETCH, drop, empty, hbox, put_where, stops_in, thin_line, vbox, widgets_in
 from app.gui.widgets.controls import ENTER, ShorteningButton, button, icon_button
-from app.gui.widgets.text import (
-    ElidedLabel,
-    Paragraph,
-    name_button,
-    named,
-    plain_label,
-    say,
-    show_as,
-    show_or_hide,
-    tell_as,
-)
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, say, show_as, tell_as
 
 LEAST_WIDTH, ROOMY = 260, 310
 TILE = 20
@@ -183,7 +174,8 @@ class CouncilColumn(QFrame):
         self._holds.setText(option)
         said = [words("council.sure", percent=sure)] if sure is not None else []
         said += [words("council.first", letter=first)] if first and first != letter else []
-        show_or_hide(self._sure, " · ".join(said))
+        self._sure.setText(" · ".join(said))
+        self._sure.setVisible(bool(said))
         name, model = self._named
         held = words("council.holds", letter=letter, option=option) if option else ""
         self.setAccessibleName(". ".join(filter(None, (name, model, held, self._sure.text()))))
@@ -237,19 +229,19 @@ class Shown(NamedTuple):
     letters: str
 
 
+People = Mapping[str, Shown]
+"""How each participant is shown, by its id."""
+
+
 def shown_people(participants: Sequence[Participant], hidden: str, words: Language) -> dict[str, Shown]:
     """Return how each participant is shown; with names `hidden` by a key, in an order that tells nothing."""
     if not hidden:
         letters = initials([one.name for one in participants])
-        return {
-            one.id: Shown(one.name, one.model, place, letters[place])
-            for place, one in enumerate(participants)
-        }
+        marked = enumerate(zip(participants, letters, strict=True))
+        return {one.id: Shown(one.name, one.model, place, letter) for place, (one, letter) in marked}
     drawn = random.Random(f"{hidden}/names").sample(participants, len(participants))
-    return {
-        one.id: Shown(words("council.number", number=place + 1), "", place, str(place + 1))
-        for place, one in enumerate(drawn)
-    }
+    names = ((one.id, place, words("council.number", number=place + 1)) for place, one in enumerate(drawn))
+    return {one: Shown(name, "", place, str(place + 1)) for one, place, name in names}
 
 
 def mark_of(look: Look, shown: Shown) -> Avatar:
@@ -266,12 +258,12 @@ MERGED = ""
 class ColumnRow(QWidget):
     """The columns in their order; for screen readers a list of them."""
 
-    def __init__(self, margin: int, takes: Callable[[QtGui.QKeyEvent], bool]) -> None:
+    def __init__(self, takes: Callable[[QtGui.QKeyEvent], bool]) -> None:
         """`takes` says whether a key has been used: the area around the columns would scroll."""
         super().__init__()
         self._takes = takes
         tell_as(self, ColumnsAccessible)
-        self.row = hbox(inside=self, margins=(margin, 12, margin, 6), spacing=12)
+        self.row = hbox(inside=self, margins=(MARGIN, 12, MARGIN, 6), spacing=12)
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         if not self._takes(event):
@@ -321,7 +313,7 @@ class CouncilColumns(QWidget):
     link_requested = Signal(str, str)
     picture_requested = Signal(str, object, int)
 
-    def __init__(self, language: Language, look: Look, margin: int) -> None:
+    def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self._language, self._look = language, look
         self.all: dict[str, CouncilColumn] = {}
@@ -330,7 +322,7 @@ class CouncilColumns(QWidget):
         self._chosen: str | None = None
         self._tabs: object = None
         self._order: list[str] = []
-        body = say(ColumnRow(margin, self._on_key), language, name="council.tab.answers")
+        body = say(ColumnRow(self._on_key), language, name="council.tab.answers")
         self.row = body.row
         self.setObjectName("council_columns")
         self._area = QScrollArea()
@@ -339,9 +331,10 @@ class CouncilColumns(QWidget):
         self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setWidget(body)
-        self._switch = say(named("council_switch", QWidget()), language, name="council.switch")
+        self._switch = say(QWidget(), language, name="council.switch")
+        self._switch.setObjectName("council_switch")
         self._names = hbox(spacing=14)
-        hbox(self._names, STRETCH, inside=self._switch, margins=(margin, 8, margin, 0))
+        hbox(self._names, STRETCH, inside=self._switch, margins=(MARGIN, 8, MARGIN, 0))
         vbox(self._switch, (self._area, 1), inside=self, spacing=0)
         self.setMinimumHeight(LEAST_HEIGHT)
         language.changed.connect(self._show_columns)
@@ -376,7 +369,7 @@ class CouncilColumns(QWidget):
         self._chosen, self._is_merged = None, False
         return True
 
-    def name(self, people: Mapping[str, Shown]) -> None:
+    def name(self, people: People) -> None:
         """Put the columns in this order, each with its name."""
         for place, (who, shown) in enumerate(people.items()):
             column = self.all[who]
@@ -387,9 +380,7 @@ class CouncilColumns(QWidget):
         self._order = [*people, MERGED]
         self._show_columns()
 
-    def show_held(
-        self, record: Record, result: CouncilOutcome, people: Mapping[str, Shown], *, compared: bool
-    ) -> None:
+    def show_held(self, record: Record, result: CouncilOutcome, people: People, *, compared: bool) -> None:
         """Show what each participant holds, once the answers are `compared`, and which answer the user goes by."""
         letters = {one.id: (letter, one.text) for letter, one in zip(LETTERS, record.options(), strict=False)}
         votes = {one.participant: one for one in votes_of(record)}

@@ -3,7 +3,7 @@
 Also finding words over several transcripts as if they were one text.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -14,12 +14,11 @@ from PySide6.QtWidgets import QWidget
 from app.core.council import ANY_JUDGE
 from app.core.council_parts import Question
 from app.core.events import MessageFinished, TurnStarted
-from app.core.message import SPOKEN, CouncilPart, Message, Role
+from app.core.message import SPOKEN, CouncilPart, Message, Messages, Role
 from app.core.provider import ProviderStatus
 from app.core.session import DebateSession, Status, resumable
 from app.engine.council.commands import Councils
 from app.engine.council.director import blind_steps
-from app.engine.council.outcome import holders_of
 from app.engine.council.record import Record
 from app.engine.names import find_names
 from app.gui.display.appearance import Language, Look
@@ -55,15 +54,14 @@ def first_step(session: DebateSession, messages: Iterable[Message]) -> str:
     return decision_steps.ANSWERS if running and record.concludes else decision_steps.DEBATE
 
 
+Transcripts = Callable[[], Mapping[str, TranscriptView]]
+"""Returns transcripts in their order, each with whose it is."""
+
+
 class ColumnFinder:
     """Counts what is found in the transcripts, in their order; `at` is the one in which the search is."""
 
-    def __init__(
-        self,
-        bar: FindBar,
-        transcripts: Callable[[], Mapping[str, TranscriptView]],
-        show: Callable[[str], None],
-    ) -> None:
+    def __init__(self, bar: FindBar, transcripts: Transcripts, show: Callable[[str], None]) -> None:
         """`show` brings a transcript into sight."""
         self._bar, self._transcripts, self._into_sight = bar, transcripts, show
         self._found: dict[str, tuple[int, int]] = {}
@@ -113,7 +111,6 @@ class ColumnFinder:
         self._into_sight(self.at)
 
 
-MARGIN = 18
 COLUMNS = (CouncilPart.ANSWER, CouncilPart.MERGE)
 
 
@@ -121,8 +118,10 @@ class CouncilPage(DecisionView):
     """Shows a council; every request carries the session's id."""
 
     NAMED = decision_steps.USED_IN_FRONT
+    PARTS = ("council_transcript", "composer", "send_button")
+    STEPS = decision_steps.STEPS
 
-    debate_requested = Signal(str, object, str)
+    debate_requested = Signal(str, int, str)
     more_requested = Signal(str, str)
     argue_requested = Signal(str, str)
     prices_wanted = Signal(object)
@@ -135,19 +134,10 @@ class CouncilPage(DecisionView):
     people_changed = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
-        names = ("council_transcript", "composer", "send_button")
-        self._follow_up = FollowUp(language, look, names[1], names[2])
-        super().__init__(
-            language,
-            look,
-            self._follow_up,
-            layout="compact",
-            names=names,
-            margin=MARGIN,
-            steps=decision_steps.STEPS,
-        )
+        self._follow_up = FollowUp(language, look, *self.PARTS[1:])
+        super().__init__(language, look, self._follow_up)
         self._column_of: dict[str, str] = {}
-        self.columns = CouncilColumns(language, look, MARGIN)
+        self.columns = CouncilColumns(language, look)
         self._said = self._what_if = ""
         self.councils: Councils | None = None
         """Who knows the prices and the judges; set before a council is shown."""
@@ -161,12 +151,7 @@ class CouncilPage(DecisionView):
         language.changed.connect(self.refresh)
 
     def show_session(
-        self,
-        session: DebateSession,
-        messages: Sequence[Message],
-        *,
-        read_only: bool = False,
-        damaged: int = 0,
+        self, session: DebateSession, messages: Messages, *, read_only: bool = False, damaged: int = 0
     ) -> None:
         super().show_session(session, messages, read_only=read_only, damaged=damaged)
         self._messages = {one.id: one for one in messages}
@@ -175,7 +160,7 @@ class CouncilPage(DecisionView):
         self._build(session)
         self._open_step(first_step(session, self._messages.values()))
 
-    def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
+    def prepend(self, messages: Messages, *, read_only: bool, damaged: int) -> None:
         super().prepend(messages, read_only=read_only, damaged=damaged)
         self._messages = {one.id: one for one in messages} | self._messages
         if self._session is not None:
@@ -305,7 +290,6 @@ class CouncilPage(DecisionView):
         providers = self.councils.providers if self.councils else None
         helper = providers.helper(session) if providers else ""
         could = providers.may_not_read(session) if providers and not helper else None
-        self.glance.show_outcome(result, record, holders_of(record), people, helped=bool(helper))
         self.glance.edit.setVisible(not self._read_only)
         self.columns.show_held(record, result, people, compared=compared)
         ended = not running and not resumable(session)
@@ -316,6 +300,7 @@ class CouncilPage(DecisionView):
         judges = judges_of(self.councils, session, self._judge, self._language) if self.councils else {}
         outsider = providers.outsider(session) if providers else ""
         judged = Judged(session, dict(self._messages), record, result, people, bool(prices), prices, outsider)
+        self.glance.show_outcome(judged, helped=bool(helper))
         self.box.show_state(
             judged,
             judges,
@@ -332,9 +317,8 @@ class CouncilPage(DecisionView):
         if given is not None and earlier:
             # A verdict before the last question, or before it is judged again: nothing can be asked of it any more.
             then = replace(session, debate=given.debate)
-            judged = replace(
-                judged, session=then, record=given.record, result=given.result, may_ask=False, prices={}
-            )
+            judged = replace(judged, session=then, record=given.record, result=given.result)
+            judged = replace(judged, may_ask=False, prices={})
         # Of the one that is being made only the votes are there.
         written = step_of(judged) in (BlindStep.WRITING, BlindStep.FAILED)
         there = given is not None and (ended or written or earlier)
@@ -348,10 +332,8 @@ class CouncilPage(DecisionView):
             decision_steps.VERDICT: str(len(every)) if there else None,
             decision_steps.DECISION: "" if result.answered else None,
         }
-        decided = self.verdict.decision(self.session_id)
-        self.steps.show_steps(
-            much, prices, [*filter(record.points, (DIFFERS, AGREED))], decided=decided is not None
-        )
+        decided, marked = self.verdict.decision(self.session_id), filter(record.points, (DIFFERS, AGREED))
+        self.steps.show_steps(much, prices, [*marked], decided=decided is not None)
         self.decision.show_decision(self.session_id, decided, read_only=self._read_only)
         if step in (decision_steps.VOTES, decision_steps.VERDICT):
             self._judged_side.show_judged(judged)
@@ -367,14 +349,15 @@ class CouncilPage(DecisionView):
             return words("council.locked", name=words.provider(could))
         return words(self.councils.providers.without_help(session, "council.small")) if self.councils else ""
 
-    def _prices(self, messages: Sequence[Message]) -> dict[str, str]:
+    def _prices(self, messages: Messages) -> dict[str, str]:
         """Return the prices of all steps with the judge chosen now; those that are not known yet are asked for."""
         session = self._session
         if session is None or self.councils is None:
             return {}
         session = replace(session, debate=replace(session.debate, judge=self._judge))
         to = (self._follow_up.to,) if self._follow_up.to else ()
-        prices, unasked = prices_of(self.councils, session, messages, to, self._language)
+        uses = partial(self.councils.estimate, session, messages, to=to)
+        prices, unasked = prices_of(uses, self._language)
         if unasked:
             self.prices_wanted.emit(unasked)
         return prices
@@ -447,7 +430,7 @@ class CouncilPage(DecisionView):
             self.decision: (decision_steps.DECISION,),
         }
         vbox(*((page, 1) for page in self._pages), inside=view)
-        vbox(self.box, inside=foot, margins=(MARGIN, 6, MARGIN, 12))
+        vbox(self.box, inside=foot, margins=(decision_steps.MARGIN, 6, decision_steps.MARGIN, 12))
         vbox(self.find_bar, self.steps, (view, 1), foot, inside=self, spacing=0)
         for page, steps in self._pages.items():
             page.setVisible(decision_steps.ANSWERS in steps)
@@ -486,7 +469,7 @@ class CouncilPage(DecisionView):
         """Pass on what the bar asks for."""
         session_id = self.session_id
         ways: dict[str, Callable[[], None]] = {
-            "debate": lambda: self.debate_requested.emit(session_id, None, self._judge or ANY_JUDGE),
+            "debate": lambda: self.debate_requested.emit(session_id, 0, self._judge or ANY_JUDGE),
             "connect": self.connect_requested.emit,
             "allow": self.reading_requested.emit,
             "blind": self._on_blind,
@@ -504,9 +487,8 @@ class CouncilPage(DecisionView):
     def _on_submitted(self, text: str) -> None:
         """Ask only those who are named with @, else whom the input is for."""
         participants = self._session.debate.participants if self._session else ()
-        named_ones = {
-            one.participant_id for one in find_names(text, participants) if text[max(0, one.start - 1)] == "@"
-        }
+        found = (one for one in find_names(text, participants) if text[max(0, one.start - 1)] == "@")
+        named_ones = {one.participant_id for one in found}
         alone = named_ones or ({self._follow_up.to} if self._follow_up.to else set())
         self.ask_requested.emit(self.session_id, text, tuple(sorted(alone)))
 

@@ -21,7 +21,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import checking
 from app.gui.pages.council.blind_pick import BlindStep, step_of
 from app.gui.pages.council.council_box import DOING, TONES, Judged
-from app.gui.pages.council.council_columns import Shown
+from app.gui.pages.council.council_columns import People
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import hbox, put_in_tab_order, thin_line, vbox
 from app.gui.widgets.composer import Composer
@@ -80,7 +80,7 @@ class FollowUp(Composer):
         put_in_tab_order((self.target, self.send))
         put_in_tab_order((self.target, self.box))
 
-    def show_for(self, people: Mapping[str, Shown], *, price: str, running: bool) -> None:
+    def show_for(self, people: People, *, price: str, running: bool) -> None:
         """Offer to ask all or one of these, for a price; while it is `running` nothing can be asked."""
         words = self._language
         self._names = {"": words("council.everyone")} | {who: one.name for who, one in people.items()}
@@ -89,11 +89,8 @@ class FollowUp(Composer):
         self.target.show_words(unmarked(name))
         self.target.setAccessibleName(words("council.target", name=name))
         asks = words("council.placeholder.only", name=name) if self.to else words("council.placeholder")
-        send = words("discussion.send")
-        if running:
-            self.set_words(words("council.wait"), "", send)
-        else:
-            self.set_words(asks, price, send)
+        said, cost = (words("council.wait"), "") if running else (asks, price)
+        self.set_words(said, cost, words("discussion.send"))
         if running or self.box.text():
             self.send.setEnabled(not running)
 
@@ -125,9 +122,9 @@ class DecisionBar(QWidget):
         self._language, self._look, self._follow_up = language, look, follow_up
         self._chip = Chip(look, self)
         self._words = Paragraph("hint")
-        self._notes: dict[str, Button] = {
-            name: button("link", f"council_{name}", partial(self.asked.emit, name)) for name in NOTED
-        }
+        self._notes: dict[str, Button] = {}
+        for name in NOTED:
+            self._notes[name] = button("link", f"council_{name}", partial(self.asked.emit, name))
         self._offers: dict[str, str] = {}
         self._judges: Mapping[str, str] = {}
         self._judge, self._rounds, self._what = ANY_JUDGE, -1, ""
@@ -277,10 +274,8 @@ class DecisionBar(QWidget):
             group = QActionGroup(menu)
             inside = named("council_judge", QMenu(words("council.judge.choose"), menu))
             for judge, text in self._judges.items():
-                action = inside.addAction(unmarked(text), partial(self.judge_chosen.emit, judge))
-                action.setCheckable(True)
-                group.addAction(action)
-                action.setChecked(judge == self._judge)
+                act = partial(self.judge_chosen.emit, judge)
+                group.addAction(ticked(inside, unmarked(text), judge == self._judge, act))
             menu.addMenu(inside)
         menu.addAction(self.hide_names)
         if self._rounds >= 0:

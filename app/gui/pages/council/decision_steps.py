@@ -11,13 +11,15 @@ from app.gui.display.appearance import Language, Look, sized
 from app.gui.transcript.search import AGREED, DIFFERS
 from app.gui.widgets.boxes import STRETCH, hbox, thin_line, vbox
 from app.gui.widgets.choices import Segmented
-from app.gui.widgets.controls import MenuButton, ShorteningButton, button
+from app.gui.widgets.controls import Button, MenuButton, ShorteningButton, button, ticked
 from app.gui.widgets.text import named, plain_tip, say
 
 STEPS = ("answers", "differences", "debate", "votes", "verdict", "decision")
 ANSWERS, DIFFERENCES, DEBATE, VOTES, VERDICT, DECISION = STEPS
 USED_IN_FRONT = ("decision_", "segment_", "council_tabs")
 """How the names begin that the pages of debates and of councils both have: the one in front uses them."""
+MARGIN = 18
+"""Of what stands on the page of a debate or a council, at its sides."""
 CIRCLE, GAP = 18, 2
 
 
@@ -73,11 +75,11 @@ class DecisionSteps(QWidget):
     chosen = Signal(str)
     marks_changed = Signal()
 
-    def __init__(self, language: Language, look: Look, margin: int, steps: tuple[str, ...] = STEPS) -> None:
+    def __init__(self, language: Language, look: Look, steps: tuple[str, ...] = STEPS) -> None:
         """`steps` are those that a session of this kind has."""
         super().__init__()
         self.setObjectName("decision_steps")
-        self._language, self._margin, self._steps = language, margin, steps
+        self._language, self._steps = language, steps
         self._row = Segmented(steps, tabs=True, make=partial(StepButton, look))
         say(named("council_tabs", self._row), language, name="council.tab")
         for place in range(len(steps) - 1, 0, -1):
@@ -87,16 +89,12 @@ class DecisionSteps(QWidget):
         self._buttons = dict(zip(steps, self._row.findChildren(StepButton), strict=True))
         self._menu = MenuButton(look, "list-checks", "decision_step", chevron=True)
         self._menu.choices.aboutToShow.connect(self._fill)
-        self._marks = {
-            kind: say(
-                button("mark", f"council_mark_{kind}", self.marks_changed), language, f"council.mark.{kind}"
-            )
-            for kind in ((DIFFERS, AGREED) if ANSWERS in steps else ())
-        }
-        for mark in self._marks.values():
-            mark.setCheckable(True)
+        self._marks: dict[str, Button] = {}
+        for kind in (DIFFERS, AGREED) if ANSWERS in steps else ():
+            mark = self._marks[kind] = button("mark", f"council_mark_{kind}", self.marks_changed)
+            say(mark, language, f"council.mark.{kind}").setCheckable(True)
             mark.setChecked(True)
-        row = hbox(self._row, self._menu, STRETCH, *self._marks.values(), margins=(margin, 0, margin, 0))
+        row = hbox(self._row, self._menu, STRETCH, *self._marks.values(), margins=(MARGIN, 0, MARGIN, 0))
         vbox(row, thin_line(), inside=self, spacing=0)
         for number, step in enumerate(steps, 1):
             QShortcut(QKeySequence(f"Alt+{number}"), self, partial(self._open, step))
@@ -147,13 +145,12 @@ class DecisionSteps(QWidget):
     def _fit(self) -> None:
         """Show the steps where there is room for all, else the button with the menu."""
         parts = (self._row, *self._marks.values())
-        wide = self.width() >= sum(part.sizeHint().width() + 10 for part in parts) + 2 * self._margin
+        wide = self.width() >= sum(part.sizeHint().width() + 10 for part in parts) + 2 * MARGIN
         self._row.setVisible(wide)
         self._menu.setVisible(not wide)
         number, name = self._steps.index(self.value()) + 1, self._language(f"council.tab.{self.value()}")
-        self._menu.show_words(
-            self._language("council.tab.at", number=number, all=len(self._steps), name=name)
-        )
+        shown = self._language("council.tab.at", number=number, all=len(self._steps), name=name)
+        self._menu.show_words(shown)
 
     def _open(self, step: str) -> None:
         if self._buttons[step].isEnabled():
@@ -166,7 +163,5 @@ class DecisionSteps(QWidget):
     def _fill(self) -> None:
         self._menu.clear()
         for step, shown in self._buttons.items():
-            action = self._menu.choices.addAction(shown.accessibleName(), partial(self._open, step))
-            action.setCheckable(True)
-            action.setChecked(step == self.value())
-            action.setEnabled(shown.isEnabled())
+            name, act = shown.accessibleName(), partial(self._open, step)
+            ticked(self._menu.choices, name, step == self.value(), act).setEnabled(shown.isEnabled())

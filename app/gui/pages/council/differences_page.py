@@ -1,18 +1,17 @@
 """What the answers of a council differ on: the options and who holds them, and the claims; and the dialog for the options."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
-from app.core.council import Option
-from app.engine.council.outcome import CouncilOutcome
-from app.engine.council.record import Record
-from app.engine.debate.replies import LETTERS, MOST_OPTION, MOST_OPTIONS
+from app.engine.council.outcome import holders_of
+from app.engine.debate.replies import MOST_OPTION, MOST_OPTIONS
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.appearance import Language, Look
-from app.gui.pages.council.council_columns import Letter, Shown, mark_of
+from app.gui.pages.council.council_box import Judged
+from app.gui.pages.council.council_columns import Letter, mark_of
 from app.gui.pages.council.verdict_page import WIDEST, ClaimsPage
 from app.gui.widgets.badge import HeadingIcon
 from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, set_across, vbox
@@ -52,20 +51,12 @@ class Glance(QFrame):
             self._row.addWidget(part, 4)
         vbox(self._lacks, self._row, inside=self, margins=(16, 12, 16, 12), spacing=8)
 
-    def show_outcome(
-        self,
-        result: CouncilOutcome,
-        record: Record,
-        holders: Mapping[str, Sequence[str]],
-        people: Mapping[str, Shown],
-        *,
-        helped: bool,
-    ) -> None:
+    def show_outcome(self, judged: Judged, *, helped: bool) -> None:
         """Show what the answers hold; over it stands how many answered, and what the result lacks.
 
         `helped` is false where all models are too small to compare answers.
         """
-        words = self._language
+        words, record, result, people = self._language, judged.record, judged.result, judged.people
         lacks = [words("council.answered", count=result.answered, asked=result.asked)]
         if "differences" in result.degraded:
             lacks.append(words("council.grouped" if helped else "council.grouped_small"))
@@ -73,9 +64,9 @@ class Glance(QFrame):
             lacks.append(words("council.names_visible"))
         show_as(self._lacks, "warn" if result.degraded else "hint", " · ".join(lacks))
         empty(self._rows)
-        for letter, option in zip(LETTERS, record.options(), strict=False):
-            held_by, leads = holders[option.id], option.id == result.headline
-            self._rows.addWidget(self._option(letter, option, leads, held_by, people))
+        holders = holders_of(record)
+        for option in record.letters:
+            self._rows.addWidget(self._option(judged, option, holders[option]))
         for kind, (part, text) in self._parts.items():
             lines = []
             for point in record.points(kind):
@@ -85,20 +76,14 @@ class Glance(QFrame):
             text.setText("\n".join(lines))
             part.setVisible(bool(lines))
 
-    def _option(
-        self,
-        letter: str,
-        option: Option,
-        leads: bool,
-        held_by: Sequence[str],
-        people: Mapping[str, Shown],
-    ) -> QWidget:
-        row, held = QWidget(), [people[one] for one in held_by if one in people]
-        tile, text = Letter(self._look, letter, leads=leads), Paragraph("card_title", text=option.text)
-        marks = [mark_of(self._look, one) for one in held]
-        hbox(tile, (text, 1), *marks, plain_label("hint", text=str(len(held_by))), inside=row, spacing=6)
+    def _option(self, judged: Judged, option: str, holders: Sequence[str]) -> QWidget:
+        row, held = QWidget(), [judged.people[one] for one in holders if one in judged.people]
+        letter, said = judged.record.letters[option], judged.record.texts[option]
+        tile = Letter(self._look, letter, leads=option == judged.result.headline)
+        marks, count = [mark_of(self._look, one) for one in held], plain_label("hint", text=str(len(holders)))
+        hbox(tile, (Paragraph("card_title", text=said), 1), *marks, count, inside=row, spacing=6)
         who = ", ".join(one.name for one in held)
-        row.setAccessibleName(f"{letter}: {option.text} ({who})")
+        row.setAccessibleName(f"{letter}: {said} ({who})")
         return row
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -14,13 +14,12 @@ from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.text import Paragraph, named
 
+Check = Callable[[str], object]
 CHECKED = (NoVoteReason.FOLLOWS_ORDER, NoVoteReason.SKIPPED)
 """The reasons that another check may change."""
 
 
-def no_vote_rows(
-    words: Language, debate: Debate, check: Callable[[str], object], *, may_check: bool
-) -> list[QWidget]:
+def no_vote_rows(words: Language, debate: Debate, check: Check, *, may_check: bool) -> list[QWidget]:
     """Return a row for each who does not vote; its button calls `check` with the participant's id."""
     rows = []
     for one in debate.participants:

@@ -18,52 +18,63 @@ from app.core.texts import unmarked
 from app.engine.council import outcome
 from app.engine.debate.replies import NEITHER
 from app.engine.scores import FEW, Score, score_texts
-from app.engine.voting import seat_of
+from app.engine.voting import name_of, seat_of
 from app.gui.display.appearance import Language, Look
 from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import plain_of
 from app.gui.pages.council.blind_pick import blind_card
 from app.gui.pages.council.council_box import TONES, Judged, outside_card
 from app.gui.pages.council.council_columns import Letter, mark_of
+from app.gui.pages.council.decision_steps import MARGIN
 from app.gui.pages.council.no_votes import no_vote_rows
 from app.gui.pages.council.vote_chart import VoteChart
-from app.gui.panels.debate.cited_text import Cite, CitedText
+from app.gui.panels.debate.cited_text import CitedText
 from app.gui.widgets import controls
 from app.gui.widgets.badge import Chip, HeadingIcon
-from app.gui.widgets.boxes import STRETCH, FlowBox, card, empty, hbox, put_where, stops_in, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, card, empty, hbox, put_where, set_across, stops_in, vbox
 from app.gui.widgets.controls import passing_menu
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, restyle, say
 
 WIDEST = 980
 
 
+class CitingPage(QWidget):
+    """Shows sentences with what they cite; emits cite_requested(message id)."""
+
+    cite_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.language, self.look = language, look
+
+    def cited(self, kind: str, points: Sequence[Point], judged: Judged, *, listed: bool = False) -> CitedText:
+        """Return sentences with what they cite of a debate or a council."""
+        text = CitedText(kind, self, listed=listed)
+        text.show_points(points, lambda one: judged.cite(one, self.language))
+        text.cite_requested.connect(self.cite_requested)
+        return text
+
+
 class ClaimRow(QFrame):
-    """A claim with what it cites, and who is on which side; emits cite_requested(message id).
+    """A claim with what it cites, and who is on which side.
 
     Up and Down go to the row before and after, Enter to the first statement that it cites.
     """
 
-    cite_requested = Signal(str)
-
-    def __init__(
-        self, language: Language, look: Look, judged: Judged, claim: Claim, *, question: bool = False
-    ) -> None:
+    def __init__(self, page: CitingPage, judged: Judged, claim: Claim, *, question: bool = False) -> None:
         super().__init__()
         self.setProperty("kind", "claim")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._claim = claim
-        words, names = language, {who: shown.name for who, shown in judged.people.items()}
-        text = CitedText("crux" if question else "points", self)
-        text.show_points([Point(text=claim.text, cites=claim.cites)], lambda one: judged.cite(one, words))
-        text.cite_requested.connect(self.cite_requested)
+        self._claim, self._requested = claim, page.cite_requested
+        words, look = page.language, page.look
+        names = {who: shown.name for who, shown in judged.people.items()}
+        points = [Point(text=claim.text, cites=claim.cites)]
+        text = page.cited("crux" if question else "points", points, judged)
         for stop in text.stops:
             stop.setAccessibleDescription(claim.text)
         settled = words("council.settled_by", text=claim.settled_by) if claim.settled_by else ""
-        self.setAccessibleName(
-            ". ".join(
-                filter(None, (claim.text, settled, outcome.sides_of(claim, names, words, question=question)))
-            )
-        )
+        told = outcome.sides_of(claim, names, words, question=question)
+        self.setAccessibleName(". ".join(filter(None, (claim.text, settled, told))))
         sides = FlowBox(gap=8)
         rest = {*names} - {*claim.holds, *claim.denies} if question else set()
         keys = ("crux.yes", "crux.no", "crux.open") if question else ("claim.holds", "claim.denies", "")
@@ -83,11 +94,10 @@ class ClaimRow(QFrame):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()
-        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._claim.cites:
-            self.cite_requested.emit(self._claim.cites[0])
+        if key in controls.ENTER and self._claim.cites:
+            self._requested.emit(self._claim.cites[0])
         elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-            rows = self.window().findChildren(ClaimRow)
-            rows = [one for one in rows if one.isVisible()]
+            rows = [one for one in self.window().findChildren(ClaimRow) if one.isVisible()]
             place = rows.index(self) + (1 if key == Qt.Key.Key_Down else -1)
             if 0 <= place < len(rows):
                 rows[place].setFocus(Qt.FocusReason.TabFocusReason)
@@ -95,15 +105,12 @@ class ClaimRow(QFrame):
             super().keyPressEvent(event)
 
 
-class ClaimsPage(QWidget):
-    """Lists the claims of a council; emits cite_requested(message id)."""
-
-    cite_requested = Signal(str)
+class ClaimsPage(CitingPage):
+    """Lists the claims of a council."""
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
+        super().__init__(language, look)
         self.setObjectName("claims_page")
-        self._language, self._look = language, look
         self._shown: object = None
         body = QWidget()
         self._inside = QWidget()
@@ -115,36 +122,25 @@ class ClaimsPage(QWidget):
 
     def show_claims(self, judged: Judged) -> None:
         """Show the claims of a council; what is shown already stays."""
-        words, result = self._language, judged.result
+        words, result = self.language, judged.result
         # A price that comes in must not take the row away that has the focus.
         shown = (words.texts.language, result.claims, result.cruxes, result.unsupported, dict(judged.people))
         if shown == self._shown:
             return
         self._shown = shown
         empty(self._cards)
+        row = partial(ClaimRow, self, judged)
         if result.cruxes:
-            of = words("council.cruxes", count=len(result.cruxes), claims=result.claim_count)
-            self._add(
-                "turns_on", of if result.claims else "", self._rows(judged, result.cruxes, question=True)
-            )
+            crux = partial(row, question=True)
+            self._add("turns_on", _cruxes_text(result, words), *map(crux, result.cruxes))
         if result.claims:
-            self._add("claims", str(len(result.claims)), self._rows(judged, result.claims))
+            self._add("claims", str(len(result.claims)), *map(row, result.claims))
         if result.unsupported:
-            text = CitedText("points", self)
-            text.show_points([Point(text="", cites=result.unsupported)], lambda one: judged.cite(one, words))
-            text.cite_requested.connect(self.cite_requested)
-            self._add("unsupported", "", [Paragraph("hint", text=words("council.unsupported.hint")), text])
+            text = self.cited("points", [Point(text="", cites=result.unsupported)], judged)
+            self._add("unsupported", "", Paragraph("hint", text=words("council.unsupported.hint")), text)
 
-    def _rows(self, judged: Judged, claims: Sequence[Claim], *, question: bool = False) -> list[QWidget]:
-        rows: list[QWidget] = []
-        for claim in claims:
-            row = ClaimRow(self._language, self._look, judged, claim, question=question)
-            row.cite_requested.connect(self.cite_requested)
-            rows.append(row)
-        return rows
-
-    def _add(self, name: str, count: str, parts: Sequence[QWidget]) -> None:
-        title = plain_label("card_title", text=self._language(f"council.{name}"))
+    def _add(self, name: str, count: str, *parts: QWidget) -> None:
+        title = plain_label("card_title", text=self.language(f"council.{name}"))
         head = hbox(title, STRETCH, plain_label("hint", text=count))
         self._cards.addWidget(card(f"claims_{name}", head, *parts, spacing=6))
 
@@ -195,16 +191,15 @@ class HolderBar(QWidget):
         QPainter(self).fillRect(self.rect(), QColor(self._look.tokens.speaker(self._index)[0]))
 
 
-class VerdictPage(QWidget):
+class VerdictPage(CitingPage):
     """Shows a verdict, or of a debate that has none how to get it.
 
-    Emits cite_requested(message id), argue_requested(option id), check_requested(participant id), join_requested() for who
-    answered from outside, blind_requested(), decision_requested(), judge_requested("provider/model"), connect_requested() to
+    Emits argue_requested(option id), check_requested(participant id), join_requested() for who answered from outside,
+    blind_requested(), decision_requested(), judge_requested("provider/model"), connect_requested() to
     add a provider, and read() where the user sees a verdict that was not kept as read.
     """
 
     read = Signal()
-    cite_requested = Signal(str)
     join_requested = Signal()
     blind_requested = Signal()
     argue_requested = Signal(str)
@@ -214,10 +209,9 @@ class VerdictPage(QWidget):
     judge_requested = Signal(str)
     connect_requested = Signal()
 
-    def __init__(self, language: Language, look: Look, *, margin: int = 18) -> None:
-        super().__init__()
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__(language, look)
         self.setObjectName("verdict_page")
-        self._language, self._look = language, look
         self._shown: Judged | None = None
         self._chosen = ""
         self.held_up: Callable[[str], tuple[int, int]] = lambda _state: (0, 0)
@@ -227,9 +221,7 @@ class VerdictPage(QWidget):
         self.decision: Callable[[str], tuple[str, str] | None] = lambda _session_id: None
         """Returns what was decided in a session and how that stands; set by who knows the journal."""
         body = QWidget()
-        self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, body)
-        self._columns.setContentsMargins(margin, 12, margin - 10, 12)
-        self._columns.setSpacing(14)
+        self._columns = hbox(inside=body, margins=(MARGIN, 12, MARGIN - 10, 12), spacing=14)
         self._page = controls.scrolling(body, keeps_bar=True)
         vbox(self._page, inside=self)
         language.changed.connect(self.refresh)
@@ -250,12 +242,12 @@ class VerdictPage(QWidget):
             *self._minority(judged),
             self._cruxes(judged),
             self._lists(judged),
-            blind_card(self._language, self._look, judged, self.blind_requested.emit),
+            blind_card(self.language, self.look, judged, self.blind_requested.emit),
         ]
         vbox(*[one for one in found if one is not None], STRETCH, inside=left, spacing=12)
         beside: list[QFrame | None] = [self._before_after(judged)]
         if judged.session.debate.is_council:
-            beside.append(outside_card(self._language, self._look, judged, self.join_requested.emit))
+            beside.append(outside_card(self.language, self.look, judged, self.join_requested.emit))
         if judged.may_ask and (judged.record.readings() or judged.record.voted_rounds):
             beside.append(self._journal(judged))
         cards = [one for one in beside if one is not None]
@@ -304,25 +296,23 @@ class VerdictPage(QWidget):
         if self._shown is None:
             return
         wide = self.width() >= SIDE_BY_SIDE
-        way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
-        self._columns.setDirection(way)
+        set_across(self._columns, wide)
         self._right.setMinimumWidth(RIGHT if wide else 0)
         self._right.setMaximumWidth(RIGHT if wide else 16_777_215)
 
     # Parts
 
     def _verdict_card(self, judged: Judged) -> QFrame:
-        words, result, record = self._language, judged.result, judged.record
+        words, result, record = self.language, judged.result, judged.record
         council, read = record.debate.is_council, record.readings()
         head: list[QWidget] = [plain_label("card_title", text=words("verdict.title"))]
         if council or record.voted_rounds:
-            chip = Chip(self._look, self)
+            chip = Chip(self.look, self)
             chip.set_text(outcome.state_text(result, words), TONES.get(outcome.State(result.state), "warn"))
             head = [chip]
         how = words(f"council.stop.{result.stop}", count=record.rounds) if result.stop else ""
-        copy = say(
-            controls.icon_button(self._look, "copy", "copy_council", self._on_copy), words, tip="verdict.copy"
-        )
+        copy = controls.icon_button(self.look, "copy", "copy_council", self._on_copy)
+        say(copy, words, tip="verdict.copy")
         if not (council or record.voted_rounds or record.council.judges):
             copy.hide()
         band = self._band(judged)
@@ -345,23 +335,18 @@ class VerdictPage(QWidget):
             warned = len(lacks) > 2 or result.degraded
             parts.append(hbox((Paragraph("warn" if warned else "hint", text=" · ".join(lacks)), 1)))
         contested = result.against == "judge" and result.choice != NEITHER
-        leading = list(result.leading)
-        shown = [*leading, result.choice] if contested else leading
+        shown = [*result.leading, *([result.choice] if contested else [])]
         # Where nobody voted, what a judge chose only once is shown with that.
         shown = shown or [one.choice for one in read[:1]]
-        row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        row.setSpacing(12)
+        row = hbox(spacing=12)
         for place, option in enumerate(shown):
-            title = ""
-            if contested:
-                title = words("council.by_judge" if place else "council.by_ballots")
-            row.addWidget(self._headline(judged, option, title), 1)
+            title = words("council.by_judge" if place else "council.by_ballots") if contested else ""
+            row.addLayout(self._headline(judged, option, title), 1)
         if shown:
             parts.append(hbox((row, 1)))
         if result.against:
-            parts.append(
-                hbox((Paragraph("hint", text=words(f"council.state.contested.{result.against}")), 1))
-            )
+            why = words(f"council.state.contested.{result.against}")
+            parts.append(hbox((Paragraph("hint", text=why), 1)))
         values = result.state == outcome.State.VALUES
         if (values or record.council.weighed) and judged.may_ask:
             said = words("council.values.weigh" if values else "council.values.apart")
@@ -378,14 +363,14 @@ class VerdictPage(QWidget):
 
     def _band(self, judged: Judged) -> QFrame | None:
         """Return how reliable the verdict is, in words and colour, and who judged; None where nobody was to judge."""
-        words, result = self._language, judged.result
+        words, result = self.language, judged.result
         said, tone = outcome.reliability(result, judged.record, words)
         if not said or not (result.judge or has_ended(judged.session)):
             return None
         band = named("verdict_band", QFrame())
         band.setProperty("kind", "banner")
         text = Paragraph(text=said)
-        icon = HeadingIcon(self._look, *BANDS[tone])
+        icon = HeadingIcon(self.look, *BANDS[tone])
         part = "verdict.judge.inside" if result.inside else "verdict.judge.outside"
         who = plain_label(text=words(part, name=outcome.judge_name(result)) if result.judge else "")
         band.setAccessibleName(f"{said} {who.text()}".rstrip())
@@ -395,7 +380,7 @@ class VerdictPage(QWidget):
 
     def _ways_to_a_verdict(self, judged: Judged) -> list[QBoxLayout]:
         """Return why there is no verdict on a debate yet, and what asks for it."""
-        words, session, judges = self._language, judged.session, judged.judges
+        words, session, judges = self.language, judged.session, judged.judges
         small = not judges and all(one.provider == EMBEDDED for one in session.debate.participants)
         said = "failure.too_small" if small else "verdict.not_yet"
         if not has_ended(session):
@@ -410,19 +395,13 @@ class VerdictPage(QWidget):
             connect = words("first.connect.button")
             made = controls.button("", "debate_add_provider", self.connect_requested, text=connect)
             return [*parts, hbox(made, STRETCH)]
-        choice, ways = (
-            say(named("debate_judge", controls.Choice(self._look)), words, name="verdict.judge"),
-            FlowBox(),
-        )
+        choice = say(named("debate_judge", controls.Choice(self.look)), words, name="verdict.judge")
         choice.offer([(one, self.judge_words(one, name)) for one, name in judges.items()], self._chosen)
         choice.setToolTip(plain_tip(choice.currentText()))
         choice.currentIndexChanged.connect(lambda _place: self._on_judge(choice))
-        ask = controls.button(
-            "primary",
-            "debate_ask",
-            lambda: self.judge_requested.emit(choice.value()),
-            text=words("verdict.ask"),
-        )
+        ask = controls.button("primary", "debate_ask", text=words("verdict.ask"))
+        ask.clicked.connect(lambda: self.judge_requested.emit(choice.value()))
+        ways = FlowBox()
         for way in (choice, ask) if len(judges) > 1 else (ask,):
             ways.add(way)
         return [*parts, hbox((ways, 1))]
@@ -434,7 +413,7 @@ class VerdictPage(QWidget):
     def _ask_again(self, judges: Mapping[str, str]) -> QWidget:
         """Return a button with a menu of all who can judge a debate once more."""
         again = controls.ShorteningButton("link", "debate_ask_again")
-        again.show_words(self._language("verdict.ask_again"))
+        again.show_words(self.language("verdict.ask_again"))
 
         def open_menu() -> None:
             menu = passing_menu(self, "judges_menu")
@@ -449,35 +428,34 @@ class VerdictPage(QWidget):
     def judge_words(self, judge: str, name: str) -> str:
         """Return a judge as it is offered: one that takes no part has no other name than its model's."""
         model = seat_of(judge)[1]
-        return self._language("setup.judge.outside", name=model) if name == model else f"{name} · {model}"
+        return self.language("setup.judge.outside", name=model) if name == model else f"{name} · {model}"
 
-    def _headline(self, judged: Judged, option: str, title: str) -> QWidget:
-        box, record = QWidget(), judged.record
-        tile = Letter(self._look, record.letters.get(option, ""), leads=option == judged.result.headline)
+    def _headline(self, judged: Judged, option: str, title: str) -> QBoxLayout:
+        record = judged.record
+        tile = Letter(self.look, record.letters.get(option, ""), leads=option == judged.result.headline)
         name = record.texts.get(option, "")
         case, cites = judged.result.text, judged.result.cites
         if option != judged.result.headline:
             case, cites = outcome.case_for(record, option)
-        text = self._cited("verdict", [Point(text=case, cites=cites)] if case else [])
+        text = self.cited("verdict", [Point(text=case, cites=cites)] if case else [], judged)
         head = Paragraph("card_title", text=name)
         above = [plain_label("hint", text=title)] if title else []
-        vbox(*above, hbox(tile, (head, 1), spacing=10), text, STRETCH, inside=box, spacing=8)
-        return box
+        return vbox(*above, hbox(tile, (head, 1), spacing=10), text, STRETCH, spacing=8)
 
     def _tallies(self, judged: Judged) -> QBoxLayout:
-        words, after, letters = self._language, judged.result.after, judged.record.letters
+        words, after, letters = self.language, judged.result.after, judged.record.letters
         weighted = "council.weighted.calibrated" if judged.record.calibrated else "council.weighted"
         tallies: dict[str, Mapping[str, float]] = {"council.plain": after.votes, weighted: after.weighted}
         lines: list[QBoxLayout | QWidget] = []
         for key, votes in tallies.items():
             held = sorted(((count, one) for one, count in votes.items() if count), reverse=True)
-            bar = TallyBar(self._look, [(count, one == judged.result.headline) for count, one in held])
+            bar = TallyBar(self.look, [(count, one == judged.result.headline) for count, one in held])
             text = ElidedLabel("value", text=" · ".join(f"{letters[one]} {count:.3g}" for count, one in held))
             lines += [hbox(plain_label("hint", text=words(key)), (text, 1), spacing=10), bar]
         return vbox(*lines, spacing=4)
 
     def _minority(self, judged: Judged) -> list[QFrame]:
-        words, views = self._language, judged.result.minority
+        words, views = self.language, judged.result.minority
         if not views:
             return []
         head = self._head("flag", words("council.minority_report"))
@@ -485,22 +463,21 @@ class VerdictPage(QWidget):
         return [card("council_minority", head, *views_shown, spacing=10)]
 
     def _view(self, judged: Judged, view: outcome.View) -> QBoxLayout:
-        words = self._language
+        words = self.language
         holders = [judged.people[who] for who in view.holders if who in judged.people]
-        line = Paragraph(
-            "card_title" if view.now else "hint", text=outcome.view_line(view, judged.record, words)
-        )
-        parts = [hbox(*(mark_of(self._look, shown) for shown in holders), (line, 1), spacing=6)]
+        said = outcome.view_line(view, judged.record, words)
+        line = Paragraph("card_title" if view.now else "hint", text=said)
+        parts = [hbox(*(mark_of(self.look, shown) for shown in holders), (line, 1), spacing=6)]
         if view in outcome.in_full(judged.result):
-            text = self._cited("points", [Point(text=_on_one_line(view.text), cites=view.cites[-1:])])
+            points = [Point(text=_on_one_line(view.text), cites=view.cites[-1:])]
+            text = self.cited("points", points, judged)
             parts.append(hbox((text, 1)))
             right = words("council.right_if", text=view.right_if) if view.right_if else ""
-            shown_if = [HeadingIcon(self._look, "target", "text_2")] if right else []
+            shown_if = [HeadingIcon(self.look, "target", "text_2")] if right else []
             ways = []
             if judged.session.debate.is_council:
-                again = controls.button(
-                    "", f"council_argue_{view.option}", partial(self.argue_requested.emit, view.option)
-                )
+                argue = partial(self.argue_requested.emit, view.option)
+                again = controls.button("", f"council_argue_{view.option}", argue)
                 again.setText(f"{words('council.argue')}  {judged.prices.get('argue', '')}".strip())
                 again.setEnabled("argue" in judged.prices)
                 again.setToolTip(plain_tip(words("council.argue.hint")))
@@ -508,29 +485,23 @@ class VerdictPage(QWidget):
                 ways.append(again)
             if right or ways:
                 parts.append(hbox(*shown_if, (Paragraph("hint", text=right), 1), *ways, spacing=8))
-        bar = HolderBar(self._look, holders[0].colour if holders else 0)
+        bar = HolderBar(self.look, holders[0].colour if holders else 0)
         return hbox(bar, (vbox(*parts, spacing=6), 1), spacing=12)
 
     def _cruxes(self, judged: Judged) -> QFrame | None:
-        words = self._language
-        cruxes, claims = judged.result.cruxes, judged.result.claims
+        words, cruxes = self.language, judged.result.cruxes
         if not cruxes:
             return None
-        every = judged.result.claim_count
-        of = words("council.cruxes", count=len(cruxes), claims=every) if claims else ""
-        parts = [self._head("spline", words("council.turns_on"), plain_label("hint", text=of))]
-        for crux in cruxes:
-            row = ClaimRow(words, self._look, judged, crux, question=True)
-            row.cite_requested.connect(self.cite_requested)
-            parts.append(hbox((row, 1)))
-        return card("council_cruxes", *parts, spacing=10)
+        of = plain_label("hint", text=_cruxes_text(judged.result, words))
+        rows = (hbox((ClaimRow(self, judged, crux, question=True), 1)) for crux in cruxes)
+        return card("council_cruxes", self._head("spline", words("council.turns_on"), of), *rows, spacing=10)
 
     def _lists(self, judged: Judged) -> QFrame | None:
-        words, record = self._language, judged.record
+        words, record = self.language, judged.record
         read = next((one for one in record.readings() if one.agreed or one.open), None)
         last: list[Point] = []
         if judged.result.failure and not record.debate.is_council:
-            said = (outcome.last_words(record, who) for who in record.openings())
+            said = (outcome.last_words(record, who) for who in record.openings)
             last = [Point(text=_on_one_line(text), cites=cites[-1:]) for text, cites in said]
         parts: list[QBoxLayout] = []
         for key, kind, points in (
@@ -539,30 +510,25 @@ class VerdictPage(QWidget):
             ("verdict.last_statements", "open", last),
         ):
             if points:
-                text = self._cited("points", points, listed=True)
-                icon = HeadingIcon(self._look, *MARKS[kind])
+                text = self.cited("points", points, judged, listed=True)
+                icon = HeadingIcon(self.look, *MARKS[kind])
                 title = hbox(icon, plain_label(kind, text=words(key)), STRETCH, spacing=6)
                 parts.append(vbox(title, text, spacing=4))
         return card("council_points", *parts, spacing=10) if parts else None
 
     def _before_after(self, judged: Judged) -> QFrame | None:
         """Return what all voted first and last; None where nobody was to vote."""
-        words, record = self._language, judged.record
+        words, record = self.language, judged.record
         letters, rounds, council = record.letters, record.voted_rounds, record.debate.is_council
         debate, check = judged.session.debate, self.check_requested.emit
         no_votes = no_vote_rows(words, debate, check, may_check=judged.may_ask)
         if not rounds and not no_votes:
             return None
-        parts: list[QBoxLayout] = [
-            hbox(
-                plain_label("card_title", text=words("council.before_after" if council else "council.plain")),
-                STRETCH,
-                plain_label("hint", text=words("council.secret")),
-            )
-        ]
+        title = plain_label("card_title", text=words("council.before_after" if council else "council.plain"))
+        parts: list[QBoxLayout] = [hbox(title, STRETCH, plain_label("hint", text=words("council.secret")))]
         several = len(rounds) > 1
         if several and not council:
-            parts.append(hbox((VoteChart(words, self._look, record, judged.people), 1)))
+            parts.append(hbox((VoteChart(words, self.look, record, judged.people), 1)))
         moved, last_cites = 0, {one.participant: one.cites for one in judged.result.moves}
         for who, shown in judged.people.items() if rounds else ():
             if who not in record.ballots:
@@ -573,28 +539,22 @@ class VerdictPage(QWidget):
             tiles: list[QWidget] = []
             for vote in (first, now) if several else (now,):
                 leads = vote.choice == judged.result.headline != ""
-                tile = Letter(self._look, letters.get(vote.choice, "–"), leads=leads)
+                tile = Letter(self.look, letters.get(vote.choice, "–"), leads=leads)
                 sure = "" if vote.confidence is None else words("council.percent", percent=vote.confidence)
                 arrow = [plain_label("agreed" if flipped else "hint", text="→")] if tiles else []
                 tiles += [*arrow, tile, plain_label("hint", text=sure)]
             causes = last_cites.get(who, ()) if flipped else ()
-            why = [self._cited("points", [Point(text="", cites=causes)])] if causes else []
+            why = [self.cited("points", [Point(text="", cites=causes)], judged)] if causes else []
             row = QWidget()
             name = ElidedLabel("", text=shown.name)
-            hbox(mark_of(self._look, shown), (name, 1), *tiles, inside=row, spacing=6)
+            hbox(mark_of(self.look, shown), (name, 1), *tiles, inside=row, spacing=6)
             before, after = letters.get(first.choice, "–"), letters.get(now.choice, "–")
-            row.setAccessibleName(
-                words("council.row", name=shown.name, before=before, after=after)
-                if several
-                else words("verdict.vote", name=shown.name, option=after)
-            )
+            said = "council.row" if several else "verdict.vote"
+            row.setAccessibleName(words(said, name=shown.name, before=before, after=after, option=after))
             parts.append(vbox(row, *why, spacing=2))
-        summary = (
-            words("council.moved", count=moved, all=len(record.ballots))
-            if moved
-            else words("council.nobody_moved")
-        )
         if several:
+            said = "council.moved" if moved else "council.nobody_moved"
+            summary = words(said, count=moved, all=len(record.ballots))
             parts.append(hbox((Paragraph("hint", text=summary), 1)))
         if told := outcome.moves_line(judged.result, words):
             parts.append(hbox((Paragraph("hint", text=told), 1)))
@@ -605,61 +565,51 @@ class VerdictPage(QWidget):
         return card("council_before_after", *parts, spacing=10)
 
     def _journal(self, judged: Judged) -> QFrame:
-        words, decision = self._language, self.decision(judged.session.id)
+        words, decision = self.language, self.decision(judged.session.id)
         decided, stands = decision or ("", "")
         asks = words("journal.enter" if decided else "journal.keep_decision")
         decide = controls.button("", "verdict_decision", self.decision_requested.emit, text=asks)
         was = [Paragraph("card_text", text=words("journal.was", option=decided))] if decided else []
         said = Paragraph("hint", text=stands if decided else words("journal.card"))
-        known = [*filter(None, (self._scored(judged),))]
-        head = self._head("bookmark", words("journal.title"))
-        ways = hbox(STRETCH, decide)
-        return card("council_journal_card", head, *was, said, ways, *known, spacing=10)
+        head, ways = self._head("bookmark", words("journal.title")), hbox(STRETCH, decide)
+        return card("council_journal_card", head, *was, said, ways, *self._scored(judged), spacing=10)
 
     def _head(self, icon: str, title: str, *more: QWidget) -> QBoxLayout:
         """Return the first line of a card: its icon and title, and at the right what else is said."""
         label = plain_label("card_title", text=title)
-        return hbox(HeadingIcon(self._look, icon, "text"), label, STRETCH, *more, spacing=8)
+        return hbox(HeadingIcon(self.look, icon, "text"), label, STRETCH, *more, spacing=8)
 
-    def _scored(self, judged: Judged) -> QWidget | None:
-        """Return how right each participant's model has been so far, None where too little is known."""
-        words, known = self._language, self.scores()
+    def _scored(self, judged: Judged) -> list[QBoxLayout]:
+        """Return how right each participant's model has been so far; nothing where too little is known."""
+        words, known = self.language, self.scores()
         rows = []
         for participant in judged.session.debate.participants:
-            score = known.get(f"{participant.provider}/{participant.model}")
+            score = known.get(name_of(participant.seat))
             if score is None or score.count < FEW or participant.id not in judged.people:
                 continue
             shown, row = judged.people[participant.id], QWidget()
             said = ", ".join(score_texts(score, words))
-            hbox(mark_of(self._look, shown), (ElidedLabel("hint", text=said), 1), inside=row, spacing=6)
+            hbox(mark_of(self.look, shown), (ElidedLabel("hint", text=said), 1), inside=row, spacing=6)
             row.setAccessibleName(f"{shown.name}: {said}")
             rows.append(row)
-        if not rows:
-            return None
-        box = QWidget()
-        vbox(plain_label("hint", text=words("journal.standing")), *rows, inside=box, spacing=4)
-        return box
-
-    def _cited(self, kind: str, points: Sequence[Point], *, listed: bool = False) -> CitedText:
-        text = CitedText(kind, self, listed=listed)
-        text.show_points(points, self._cite)
-        text.cite_requested.connect(self.cite_requested)
-        return text
-
-    def _cite(self, message_id: str) -> Cite | None:
-        return self._shown.cite(message_id, self._language) if self._shown is not None else None
+        title = plain_label("hint", text=words("journal.standing"))
+        return [vbox(title, *rows, spacing=4)] if rows else []
 
     def _on_copy(self) -> None:
         judged = self._shown
         if judged is None:
             return
-        messages, words = judged.messages, self._language
+        messages, words = judged.messages, self.language
         parts = outcome.council_parts(judged.record, judged.result, words)
-        texts = (
-            [heading, *(outcome.point_text(one, messages, words) for one in found)]
-            for heading, found in parts
-        )
+        text_of = partial(outcome.point_text, messages=messages, words=words)
+        texts = ([heading, *map(text_of, found)] for heading, found in parts)
         QGuiApplication.clipboard().setText("\n\n".join("\n".join(lines) for lines in texts))
+
+
+def _cruxes_text(result: outcome.CouncilOutcome, words: Language) -> str:
+    """Return how many claims an answer turns on, of how many; "" where no others are known."""
+    count, every = len(result.cruxes), result.claim_count
+    return words("council.cruxes", count=count, claims=every) if result.claims else ""
 
 
 def _on_one_line(text: str) -> str:

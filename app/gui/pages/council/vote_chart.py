@@ -50,11 +50,9 @@ class VoteChart(PaintedText):
         self.setObjectName("debate_stances")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._language = language
-        self._look = look
-        self._options = [
-            f"{letter}  {one.text}" for letter, one in zip(LETTERS, record.options(), strict=False)
-        ]
+        self._language, self._look = language, look
+        lettered = zip(LETTERS, record.options(), strict=False)
+        self._options = [f"{letter}  {one.text}" for letter, one in lettered]
         self._lines = [VoteLine(people[who], places) for who, places in vote_places(record).items()]
         self._rounds = record.voted_rounds
         self._levels = [[line.level(at) for at in range(len(self._rounds))] for line in self._lines]
@@ -79,11 +77,7 @@ class VoteChart(PaintedText):
         for line in self._lines:
             place, name = line.places[at], line.shown.name
             option = " ".join(self._options[place].split()) if place is not None else ""
-            said.append(
-                words("verdict.vote", name=name, option=option)
-                if option
-                else words("verdict.no_vote", name=name)
-            )
+            said.append(words("verdict.vote" if option else "verdict.no_vote", name=name, option=option))
         return "\n".join((self._round(self._rounds[at]), *said))
 
     # Painting
@@ -98,9 +92,8 @@ class VoteChart(PaintedText):
             painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
             painter.setPen(QtGui.QColor(tokens.text_2))
             side = QRectF(PADDING, y - 12, room.left() - GAP - PADDING, 24)
-            shown = painter.fontMetrics().elidedText(
-                option, Qt.TextElideMode.ElideRight, round(side.width()) + 1
-            )
+            elide = Qt.TextElideMode.ElideRight
+            shown = painter.fontMetrics().elidedText(option, elide, round(side.width()) + 1)
             painter.drawText(side, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
         self._paint_rounds(painter)
         for number in reversed(range(len(self._lines))):
@@ -234,4 +227,4 @@ class VoteChart(PaintedText):
         super().focusOutEvent(event)
 
     def _round(self, number: int) -> str:
-        return self._language("verdict.round", round=number) if number else self._language("verdict.before")
+        return self._language("verdict.round" if number else "verdict.before", round=number)

@@ -7,7 +7,7 @@ its models have been.
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date
 from functools import lru_cache, partial
 from itertools import groupby
 
@@ -20,7 +20,7 @@ from app.core.provider import last_part
 from app.core.session import CLASSIC_MODES, DebateMode
 from app.core.texts import exact, finder, fold
 from app.engine.debate.replies import LETTERS
-from app.engine.decisions.journal import MAX_TEXT, DecisionState, listed, made_at, standing
+from app.engine.decisions.journal import MAX_TEXT, DecisionState, day_of, listed, made_at, standing
 from app.engine.scores import CALIBRATED, FEW, Score, score_texts, usual_text
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.display.descriptions import KINDS
@@ -80,11 +80,8 @@ def kind_text(decision: Decision, words: Language) -> str:
 
 def day_text(iso: str, today: date, words: Language) -> str:
     """Return the day of an ISO 8601 date or time, with its year where it is another one; "" for none."""
-    try:
-        moment = datetime.fromisoformat(iso.replace("Z", "+00:00"))
-    except ValueError:
+    if (day := day_of(iso)) is None:
         return ""
-    day = (moment.astimezone() if moment.tzinfo else moment).date()
     month = words(f"month.{day.month}")
     key = "day.date" if day.year == today.year else "day.date_year"
     return words(key, day=day.day, month=month, year=day.year)
@@ -204,6 +201,8 @@ class DecisionDelegate(ItemDelegate):
             fill_box(painter, QRectF(bar.left(), bar.top(), width, 3), colour, 1.5)
 
 
+Rates = Mapping[str, Score]
+"""How right each model has been, by its "provider/model"."""
 WEEK, MONTH, DATE, NEVER = "week", "month", "date", "never"
 CHANGE, DELETE = "change", "delete"
 
@@ -228,7 +227,7 @@ class DecisionDetails(Details):
         self.setProperty("kind", "right")
         self._language, self._look = language, look
         self._decision: Decision | None = None
-        self._scores: Mapping[str, Score] = {}
+        self._scores: Rates = {}
         self._today, self._can_open = date.min, True
         # The decision whose outcome is entered before its day, or again.
         self._entering = ""
@@ -257,9 +256,7 @@ class DecisionDetails(Details):
         """The id of the decision that is shown, "" for none."""
         return self._decision.id if self._decision is not None else ""
 
-    def show_decision(
-        self, decision: Decision | None, scores: Mapping[str, Score], today: date, *, can_open: bool
-    ) -> None:
+    def show_decision(self, decision: Decision | None, scores: Rates, today: date, *, can_open: bool) -> None:
         """Show a decision, or how right all models have been; `can_open` says whether its session is there."""
         shown = (decision, scores, today, can_open)
         if shown == (self._decision, self._scores, self._today, self._can_open) and self._steps is not None:
@@ -363,14 +360,12 @@ class DecisionDetails(Details):
         form = self._form = Form(words, Field("note", note, label="journal.came")).lay_out()
         form.fill(decision)
         buttons = FlowBox()
-        for name, result, state in (
-            ("true", HELD, DecisionState.CAME_TRUE),
-            ("false", FAILED, DecisionState.FAILED),
-        ):
+        known = {HELD: ("true", DecisionState.CAME_TRUE), FAILED: ("false", DecisionState.FAILED)}
+        for result, (name, state) in known.items():
             settle = partial(self._on_settled, result)
-            known = controls.button("", f"decision_{name}", settle, text=words(f"journal.{name}"))
-            known.dress(self._look, *ICONS[state], room=6)
-            buttons.add(known)
+            came = controls.button("", f"decision_{name}", settle, text=words(f"journal.{name}"))
+            came.dress(self._look, *ICONS[state], room=6)
+            buttons.add(came)
         early = controls.MenuButton(self._look, "clock", "decision_early", chevron=True)
         early.show_words(words("journal.early"))
         for when in (WEEK, MONTH, DATE, NEVER):
@@ -543,7 +538,7 @@ class DecisionsPage(ListPage):
         self._states: Mapping[str, DecisionState] = {}
         # What the search looks through, by id.
         self._folded: Mapping[str, str] = {}
-        self._scores: Mapping[str, Score] = {}
+        self._scores: Rates = {}
         self._sessions: Collection[str] = ()
         self._today = date.min
         self.search = SearchBox(look, "decisions_search")
@@ -560,11 +555,7 @@ class DecisionsPage(ListPage):
         language.changed.connect(self._show)
 
     def show_decisions(
-        self,
-        decisions: Sequence[Decision],
-        scores: Mapping[str, Score],
-        sessions: Collection[str],
-        today: date,
+        self, decisions: Sequence[Decision], scores: Rates, sessions: Collection[str], today: date
     ) -> None:
         """Show the decisions as they are now; `sessions` are the ids of those that can be opened.
 
@@ -573,9 +564,8 @@ class DecisionsPage(ListPage):
         found = [each for each in decisions if each.decided or each.id in sessions]
         self._decisions = listed(found, today)
         self._states = {each.id: standing(each, today) for each in found}
-        self._folded = {
-            each.id: _folded(each.name, each.decided or each.headline, each.why, each.note) for each in found
-        }
+        texts = ((each, each.decided or each.headline) for each in found)
+        self._folded = {each.id: _folded(each.name, text, each.why, each.note) for each, text in texts}
         self._scores, self._sessions, self._today = scores, sessions, today
         self._show()
 
@@ -612,11 +602,8 @@ class DecisionsPage(ListPage):
     def _show_rows(self, *, anew: bool = False) -> None:
         """Show those that fit chips and field, due ones first, then by month; `anew` if their texts may have changed."""
         fits, rows = finder(self.search.text()), list[Decision | str]()
-        shown = [
-            each
-            for each in self._decisions
-            if self._chips.value in (ALL, self._states[each.id]) and fits(self._folded[each.id])
-        ]
+        found = (each for each in self._decisions if fits(self._folded[each.id]))
+        shown = [each for each in found if self._chips.value in (ALL, self._states[each.id])]
         for month, group in groupby(shown, self._month_of):
             decisions = list(group)
             rows += [f"{self._heading(month)}  {len(decisions)}", *decisions]

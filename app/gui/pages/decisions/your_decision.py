@@ -107,9 +107,8 @@ class YourDecision(QWidget):
         column = vbox(heading, self._place, hbox(STRETCH, self._keep), STRETCH, margins=18, spacing=12)
         body = frame("", centred(frame("", column), WIDEST))
         for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            QShortcut(QKeySequence(keys), body, self._on_keep).setContext(
-                Qt.ShortcutContext.WidgetWithChildrenShortcut
-            )
+            keep = QShortcut(QKeySequence(keys), body, self._on_keep)
+            keep.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(scrolling(body))
         self._stack.addWidget(empty_state(self._said, self._open))

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.council import Point
 from app.core.texts import unmarked
+from app.gui.widgets.boxes import drop
 from app.gui.widgets.controls import Button, button
 from app.gui.widgets.text import WrappedText, plain_tip
 
@@ -45,10 +46,8 @@ class CitedText(WrappedText):
 
     def show_points(self, points: Sequence[Point], cite: Callable[[str], Cite | None]) -> None:
         """Show sentences; `cite` returns the label of a message by its id, None for a missing message."""
-        for row in self._buttons:
-            for old in row:
-                old.hide()
-                old.deleteLater()
+        for old in self.stops:
+            drop(old)
         self._points = tuple(points)
         self._buttons = [
             [self._button(message_id, words) for message_id in point.cites if (words := cite(message_id))]

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QToolButton, QWidget
 from app.core.catalog import EMBEDDED
 from app.core.council import MIN_PARTICIPANTS, Participant
 from app.core.events import RetryScheduled
-from app.core.message import SPOKEN, Message
+from app.core.message import SPOKEN, Message, Messages
 from app.core.session import HELD_UP, DebateSession, Reason, Status, has_ended, no_vote_reason, resumable
 from app.core.texts import has_hangul, unmarked
 from app.engine.council.record import Record
@@ -26,9 +26,10 @@ from app.gui.display.descriptions import Spending, checking, failed, retry_text,
 from app.gui.markdown.blocks import blocks_of
 from app.gui.navigation.session_list import EXPORTS
 from app.gui.pages.council.council_box import DOING
-from app.gui.pages.council.council_columns import Shown
+from app.gui.pages.council.council_columns import People, Shown
+from app.gui.pages.council.decision_steps import MARGIN
 from app.gui.widgets.badge import Avatar, Chip
-from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, put_in_tab_order, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, drop, empty, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button, passing_menu, scrolling
 from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, restyle, say
@@ -83,9 +84,8 @@ class DebateControls(QFrame):
         self.held = held = HeldTurnBar(language, prefix=prefix)
         self.retry_requested, self.skip_requested = held.retried, held.skipped
         self.without_requested = held.left_out
-        self.skip_check = say(
-            button("", f"{prefix}skip_check", self.check_skip_requested), language, "council.skip_check"
-        )
+        skip = button("", f"{prefix}skip_check", self.check_skip_requested)
+        self.skip_check = say(skip, language, "council.skip_check")
         self._honesty = say(Paragraph("hint"), language, "discussion.embedded")
         self._countdown = QTimer(self, interval=500)
         self._lay_out()
@@ -398,8 +398,7 @@ class HeldTurnBar(FlowBox):
         self._offered = tuple(participants)
         for old in self.without:
             self.remove(old)
-            old.hide()
-            old.deleteLater()
+            drop(old)
         self.without = []
         for number, (participant_id, _) in enumerate(self._offered, 1):
             made = button("", f"{self._prefix}without_{number}")
@@ -423,9 +422,7 @@ def open_above(menu: QMenu, over: QPushButton | QToolButton) -> None:
     menu.popup(over.mapToGlobal(QPoint(0, -menu.sizeHint().height() - 4)))
 
 
-def turns_menu(
-    parent: QWidget, turns: Sequence[Message], chosen: Callable[[str], None], language: Language
-) -> QMenu:
+def turns_menu(parent: QWidget, turns: Messages, chosen: Callable[[str], None], language: Language) -> QMenu:
     """Return a menu of turns from which another debate can start; `chosen` is called with the message's id."""
     menu = passing_menu(parent, "fork_menu")
     for turn in turns:
@@ -476,7 +473,7 @@ class AfterBar(QWidget):
         language.changed.connect(self._retranslate)
         self._retranslate()
 
-    def offer_turns(self, turns: Sequence[Message]) -> None:
+    def offer_turns(self, turns: Messages) -> None:
         """Open a menu of turns from which another debate can start."""
         open_above(turns_menu(self, turns, self.fork_requested.emit, self._language), self._fork)
 
@@ -505,15 +502,15 @@ class AfterBar(QWidget):
 
     def _retranslate(self) -> None:
         words = self._language
-        self._fork.show_words(
-            words("verdict.fork"), words("verdict.fork.hint"), short=words("verdict.fork.short")
-        )
+        short = words("verdict.fork.short")
+        self._fork.show_words(words("verdict.fork"), words("verdict.fork.hint"), short=short)
         self._again.show_words(words("verdict.again"), words("verdict.again.hint"))
         self._export.show_words(words("verdict.export"))
         self._fit()
 
 
-MARGIN = 18
+Writing = Mapping[str, str]
+"""What those write whose turn it is, by their ids."""
 
 
 class Standing(NamedTuple):
@@ -553,12 +550,7 @@ class DebateSummary(QWidget):
         return self._session.id if self._session else ""
 
     def show_debate(
-        self,
-        session: DebateSession,
-        spending: Spending,
-        record: Record,
-        people: Mapping[str, Shown],
-        writing: Mapping[str, str],
+        self, session: DebateSession, spending: Spending, record: Record, people: People, writing: Writing
     ) -> None:
         """Show a debate or council as it is now; `people` says how the participants are shown, and in which order.
 
@@ -567,9 +559,8 @@ class DebateSummary(QWidget):
         words, said = self._language, [one for one in record.all if not session.debate.is_council]
         before, self._session = self._session, session
         # The page of a council counts its calls itself.
-        self.controls.show_facts(
-            facts_of(session, said, spending, words) if said else spending.known_text(words)
-        )
+        facts = facts_of(session, said, spending, words) if said else spending.known_text(words)
+        self.controls.show_facts(facts)
         if before is None or before.id != session.id:
             self.controls.show_session(session, spending, read_only=False, damaged=0)
             self.controls.show_side(DISCUSSION, offered=False)
@@ -585,7 +576,7 @@ class DebateSummary(QWidget):
             self._draw()
 
     def _standings_of(
-        self, session: DebateSession, record: Record, people: Mapping[str, Shown], writing: Mapping[str, str]
+        self, session: DebateSession, record: Record, people: People, writing: Writing
     ) -> tuple[Standing, ...]:
         """Return how all participants stand, in the order of `people`."""
         debate, words = session.debate, self._language
@@ -625,12 +616,8 @@ class DebateSummary(QWidget):
             avatar.set_speaker(one.shown.name, one.shown.colour, letters=one.shown.letters)
             role.set_text(one.role)
             state.set_text(now, "accent" if one.now == "beside.writing" else "neutral")
-            go = button(
-                "link",
-                f"beside_turn_{place + 1}",
-                partial(self.turn_requested.emit, one.turn),
-                text=words("beside.go"),
-            )
+            go_there = partial(self.turn_requested.emit, one.turn)
+            go = button("link", f"beside_turn_{place + 1}", go_there, text=words("beside.go"))
             go.setAccessibleName(words("beside.go.to", name=one.shown.name))
             if not one.turn:
                 go.hide()

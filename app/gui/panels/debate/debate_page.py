@@ -12,7 +12,7 @@ from app.core.session import has_ended
 from app.core.texts import unmarked
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.decision_bar import WORDY, fit_bar, put_into_bar
-from app.gui.pages.council.decision_steps import DEBATE, DECISION, USED_IN_FRONT, VERDICT, VOTES
+from app.gui.pages.council.decision_steps import DEBATE, DECISION, MARGIN, USED_IN_FRONT, VERDICT, VOTES
 from app.gui.panels.debate.debate_controls import add_exports, open_above, turns_menu
 from app.gui.panels.debate.discussion_view import DebateView
 from app.gui.transcript import row_text
@@ -20,20 +20,22 @@ from app.gui.widgets.boxes import hbox, put_in_tab_order, vbox
 from app.gui.widgets.controls import MenuButton, ShorteningButton
 from app.gui.widgets.text import named
 
-MARGIN, BARE, WIDEST = 18, 46, 16_777_215
-STEPS = (DEBATE, VOTES, VERDICT, DECISION)
+BARE, WIDEST = 46, 16_777_215
 
 
 class DebatePage(DebateView):
     """Shows a debate as steps."""
 
     NAMED = (*DebateView.NAMED, *USED_IN_FRONT)
+    LAYOUT = row_text.DEBATE
+    STEPS = (DEBATE, VOTES, VERDICT, DECISION)
+    HEADED = False
 
     def __init__(self, language: Language, look: Look) -> None:
         self.next = ShorteningButton("primary", "decision_next")
         self.next.dress(look, "scale", "on_accent")
         self.more = MenuButton(look, "ellipsis", "decision_more", chevron=True)
-        super().__init__(language, look, layout=row_text.DEBATE, margin=MARGIN, headed=False, steps=STEPS)
+        super().__init__(language, look)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -63,12 +65,7 @@ class DebatePage(DebateView):
 
     def _lay_out(self) -> None:
         judged = self._judged_side
-        self._shown_in = {
-            DEBATE: self._discussion,
-            VOTES: judged,
-            VERDICT: judged,
-            DECISION: self.decision,
-        }
+        self._shown_in = {DEBATE: self._discussion, VOTES: judged, VERDICT: judged, DECISION: self.decision}
         self._places = QStackedWidget()
         for place in (self._discussion, judged, self.decision):
             self._places.addWidget(place)

@@ -40,10 +40,8 @@ class DebatePanel(RightPanel):
             self._discussions.addWidget(view)
         self._setup_place = QWidget()
         self._setup_column = vbox(setup, inside=self._setup_place)
-        names = ("setup", "discussion", "history")
-        super().__init__(
-            language, look, names, (self._setup_place, self._discussions, history), "debate_tabs"
-        )
+        names, views = ("setup", "discussion", "history"), (self._setup_place, self._discussions, history)
+        super().__init__(language, look, names, views, "debate_tabs")
         self.setup, self.discussion, self.history = setup, discussion, history
         self._widen = say(icon_button(look, "external-link", "debate_widen"), language, tip="panel.widen")
         self._widen.clicked.connect(lambda: self.widen_requested.emit(self.discussion.session_id))

@@ -3,7 +3,7 @@
 `DiscussionView` is the one of the right panel; `DebatePage` (`debate_page`) is the one of the main area, with steps.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QStackedLayout, QStackedWidget, QWidget
 from app.core.catalog import EMBEDDED
 from app.core.draft import Draft
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
-from app.core.message import SPOKEN, Attachment, CouncilPart, Message, MessageState
+from app.core.message import SPOKEN, Attachment, CouncilPart, Message, Messages, MessageState
 from app.core.session import DebateSession, Reason, Status, has_ended
 from app.engine.council.director import blind_steps
 from app.engine.council.outcome import judge_line
@@ -31,14 +31,11 @@ from app.gui.panels.debate.topic_card import TopicCard
 from app.gui.panels.debate.verdict_place import DecisionView
 from app.gui.transcript.message_actions import FORK, SUMMARY_ACTIONS
 from app.gui.transcript.message_rows import RETRY, SETTINGS
-from app.gui.transcript.row_text import COMPACT
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import TextBox, button
 from app.gui.widgets.notices import announce
 from app.gui.widgets.text import Paragraph, say
 
-# The object names of transcript, box and send button.
-NAMES = ("debate_transcript", "debate_interject", "debate_send")
 CONCLUDING = (CouncilPart.BALLOT, CouncilPart.READING, CouncilPart.MOVES)
 """The parts that a verdict follows from."""
 
@@ -50,6 +47,9 @@ class DebateView(DecisionView):
     """
 
     NAMED: ClassVar[tuple[str, ...]] = ("debate_", "segment_debate_")
+    PARTS = ("debate_transcript", "debate_interject", "debate_send")
+    # Whether the controls have a head.
+    HEADED = True
 
     stop_requested = Signal(str)
     turn_retry_requested = Signal(str)
@@ -66,25 +66,15 @@ class DebateView(DecisionView):
     rename_requested = Signal(str)
     export_requested = Signal(str, str)
 
-    def __init__(
-        self,
-        language: Language,
-        look: Look,
-        *,
-        layout: str,
-        margin: int,
-        headed: bool,
-        steps: tuple[str, ...] = (),
-    ) -> None:
-        """`headed` is as the controls say, the others as a `DecisionView` says."""
-        box = TextBox(longest_paste=LONG_PASTE)
-        composer = AttachingComposer(language, look, box_name=NAMES[1], button_name=NAMES[2], box=box)
-        super().__init__(language, look, composer, layout=layout, names=NAMES, margin=margin, steps=steps)
+    def __init__(self, language: Language, look: Look) -> None:
+        box, (_, box_name, send) = TextBox(longest_paste=LONG_PASTE), self.PARTS
+        composer = AttachingComposer(language, look, box_name=box_name, button_name=send, box=box)
+        super().__init__(language, look, composer)
         composer.strip.setObjectName("debate_attachments")
         self._composer = composer
-        self.controls = DebateControls(language, look, prefix="debate_", headed=headed)
+        self.controls = DebateControls(language, look, prefix="debate_", headed=self.HEADED)
         self._blind_price = ""
-        self.blind_price: Callable[[DebateSession, Sequence[Message]], str] = lambda *_said: ""
+        self.blind_price: Callable[[DebateSession, Messages], str] = lambda *_said: ""
         """Returns what a blind pick costs, "" where none can be made; set by who knows the prices."""
         self._judges: Mapping[str, str] = {}
         # Whether a verdict came while the debate ran.
@@ -109,7 +99,7 @@ class DebateView(DecisionView):
         """Show the step that is open; `reached` has how much each step has, None where it is not reached yet."""
         raise NotImplementedError
 
-    def offer_turns(self, turns: Sequence[Message]) -> None:
+    def offer_turns(self, turns: Messages) -> None:
         """Open a menu of turns from which another debate can start."""
         raise NotImplementedError
 
@@ -118,12 +108,7 @@ class DebateView(DecisionView):
         return shown_people(self._session.debate.participants if self._session else (), "", self._language)
 
     def show_session(
-        self,
-        session: DebateSession,
-        messages: Sequence[Message],
-        *,
-        read_only: bool = False,
-        damaged: int = 0,
+        self, session: DebateSession, messages: Messages, *, read_only: bool = False, damaged: int = 0
     ) -> None:
         super().show_session(session, messages, read_only=read_only, damaged=damaged)
         self._messages = {message.id: message for message in messages}
@@ -138,7 +123,7 @@ class DebateView(DecisionView):
         self._show_outcome(session)
         self._open_verdict()
 
-    def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
+    def prepend(self, messages: Messages, *, read_only: bool, damaged: int) -> None:
         if self._session is not None:
             super().prepend(messages, read_only=read_only, damaged=damaged)
             self._messages = {message.id: message for message in messages} | self._messages
@@ -298,13 +283,9 @@ class DebateView(DecisionView):
 
     def _show_composer(self) -> None:
         begins, words = self._begins, self._language
-        self.composer.set_words(
-            words("discussion.what_if" if begins else "discussion.placeholder"),
-            words("discussion.what_if.hint", price=self._price)
-            if begins and self._price
-            else words("discussion.hint"),
-            words("discussion.send"),
-        )
+        hint = "discussion.what_if.hint" if begins and self._price else "discussion.hint"
+        asks = words("discussion.what_if" if begins else "discussion.placeholder")
+        self.composer.set_words(asks, words(hint, price=self._price), words("discussion.send"))
 
     def show_what_if(self, price: str, *, begins: bool) -> None:
         """Show whether a message begins a what-if round, and what that costs."""
@@ -327,9 +308,8 @@ class DebateView(DecisionView):
             (self.verdict.judge_requested, self.verdict_requested),
         ):
             asked.connect(self.asking(wanted))
-        composer.box.long_text_given.connect(
-            lambda text: composer.strip.add((pasted_text(text, self._language),))
-        )
+        add = composer.strip.add
+        composer.box.long_text_given.connect(lambda text: add((pasted_text(text, self._language),)))
         composer.message_submitted.connect(self._on_submitted)
         self.transcript.action_requested.connect(self._on_action)
         self.verdicts.chosen.connect(lambda: self._open_step(VERDICT))
@@ -371,7 +351,7 @@ class DiscussionView(DebateView):
 
     def __init__(self, language: Language, look: Look) -> None:
         self.after = AfterBar(language, look)
-        super().__init__(language, look, layout=COMPACT, margin=18, headed=True)
+        super().__init__(language, look)
 
     def clear(self) -> None:
         super().clear()
@@ -383,7 +363,7 @@ class DiscussionView(DebateView):
         else:
             super().take_focus()
 
-    def offer_turns(self, turns: Sequence[Message]) -> None:
+    def offer_turns(self, turns: Messages) -> None:
         self.after.offer_turns(turns)
 
     def _on_decide(self) -> None:
@@ -415,9 +395,8 @@ class DiscussionView(DebateView):
 
     def _connect(self) -> None:
         super()._connect()
-        self.controls.side_chosen.connect(
-            lambda side: self._open_step(VERDICT if side == VERDICT else DEBATE)
-        )
+        sides = {VERDICT: VERDICT, DISCUSSION: DEBATE}
+        self.controls.side_chosen.connect(lambda side: self._open_step(sides[side]))
         after = self.after
         after.turns_wanted.connect(self.asking(self.turns_wanted))
         after.fork_requested.connect(self.asking(self.fork_requested))

@@ -102,9 +102,8 @@ class DebateCardDelegate(ItemDelegate):
             place_of = QRect(line.left(), line.top(), AVATAR, AVATAR)
             paint_avatar(painter, place_of, name, tokens.speaker(place), letters[place])
             line.setLeft(line.left() + AVATAR_STEP)
-        detail = words(
-            "history.detail", mode=words.mode(summary.mode or DebateMode.ROUND_ROBIN), count=summary.rounds
-        )
+        mode = words.mode(summary.mode or DebateMode.ROUND_ROBIN)
+        detail = words("history.detail", mode=mode, count=summary.rounds)
         painter.setFont(font)
         painter.setPen(QColor(tokens.text_2))
         line.setLeft(line.left() + 2)
@@ -193,9 +192,8 @@ class HistoryView(QWidget):
         self._folder: Folder | None = None
         self._narrow = True
         self.scope = button("link", "history_scope", self._on_scope)
-        self.search = say(
-            SearchBox(look, "history_search"), language, name="history.search", hint="history.search"
-        )
+        search = SearchBox(look, "history_search")
+        self.search = say(search, language, name="history.search", hint="history.search")
         self._rows = DebateRows(language)
         self.list = say(ItemList(look, "debate_history", STYLE, self._rows), language, name="history.list")
         self.card_actions = actions = CardActions(language, look, self.list.viewport())
@@ -271,12 +269,7 @@ class HistoryView(QWidget):
             name = unmarked(" ".join(folder.name.split()))
             self.scope.setText(self._language("history.all" if self._narrow else "history.folder", name=name))
         inside = folder.id if folder is not None and self._narrow else ""
-        self.list.show_rows(
-            [
-                row
-                for row in self._summaries
-                if (not inside or row.folder == inside) and matches(row, self.search.text())
-            ]
-        )
+        found = (row for row in self._summaries if not inside or row.folder == inside)
+        self.list.show_rows([row for row in found if matches(row, self.search.text())])
         self._nothing.setVisible(self._rows.rowCount() == 0)
         self._stack.setCurrentIndex(0 if self._summaries else 1)

@@ -209,9 +209,8 @@ class ParticipantCard(QFrame):
         self._model.setAccessibleName(words("setup.model", name=name, model=self._participant.model))
         edited = bool(self._participant.system_prompt)
         self._prompt.setChecked(edited)
-        name_button(
-            self._prompt, words("setup.prompt.of_changed" if edited else "setup.prompt.of", name=name)
-        )
+        prompt = "setup.prompt.of_changed" if edited else "setup.prompt.of"
+        name_button(self._prompt, words(prompt, name=name))
         name_button(self._remove, words("setup.remove_voice", name=name))
         self._own.setPlaceholderText(words("role.own.placeholder"))
         self._own.setAccessibleName(words("role.own.placeholder"))
@@ -446,9 +445,8 @@ class ParticipantList(QWidget):
         known = {card.candidate.participant.id: card for card in before}
         self._statuses = {status.config.id: status for status in self._engine.providers()}
         # First those that take part by default, last those that have to be set up.
-        candidates = sorted(
-            self._engine.debates.candidates(), key=lambda one: (not one.status.ready, not one.chosen)
-        )
+        found = self._engine.debates.candidates()
+        candidates = sorted(found, key=lambda one: (not one.status.ready, not one.chosen))
         self._cards.clear()
         for candidate in candidates:
             card = known.pop(candidate.participant.id, None)
@@ -536,14 +534,9 @@ class ParticipantList(QWidget):
         return self._new_card(replace(candidate, participant=participant, chosen=True), added=True)
 
     def _new_card(self, candidate: Candidate, *, added: bool) -> ParticipantCard:
+        statuses, facts = (lambda: self._statuses), self._engine.connections.known_facts
         card = ParticipantCard(
-            self._language,
-            self._look,
-            candidate,
-            lambda: self._statuses,
-            self._engine.connections.known_facts,
-            added=added,
-            parent=self,
+            self._language, self._look, candidate, statuses, facts, added=added, parent=self
         )
         card.changed.connect(self.changed)
         card.models_opened.connect(self.learn_facts)

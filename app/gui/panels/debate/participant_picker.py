@@ -142,10 +142,8 @@ class ParticipantPicker(SearchPopUp):
             return
         shown = [one for one in (*self._rows, *self._model_rows) if one.isVisible() and one.tick.isEnabled()]
         first = min(shown, key=lambda one: one.y(), default=None)
-        tick = (
-            focused if isinstance(focused, TickBox) else first.tick if first and self.search.text() else None
-        )
-        if tick is not None:
+        found = first.tick if first and self.search.text() else None
+        if (tick := focused if isinstance(focused, TickBox) else found) is not None:
             tick.click()
 
     def _fill(self) -> None:
@@ -156,9 +154,8 @@ class ParticipantPicker(SearchPopUp):
         for part in (*self._model_rows, *self._headings):
             drop(part)
         found = [row for row in self._rows if fits(row.words, wanted)]
-        models = sorted(
-            (offer for offer in self._offers if fits(self._words_of(offer), wanted)), key=self._place_of
-        )
+        offers = (offer for offer in self._offers if fits(self._words_of(offer), wanted))
+        models = sorted(offers, key=self._place_of)
         panels = [panel for panel in self._panels if fits(panel.name, wanted)]
         self._model_rows = {self._model_row(one): one for one in models[:MOST_SHOWN]}
         for row in self._rows:

@@ -1,6 +1,5 @@
 """Setup: the topic, the mode, the context files, who takes part, how the debate ends, and Start."""
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -9,7 +8,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.core import session
-from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, VOTING_ENDS, Ends
+from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, Ends
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
 from app.core.message import Attachment
@@ -29,19 +28,10 @@ from app.gui.panels.debate.participant_list import ParticipantCard, ParticipantL
 from app.gui.tasks import Tasks
 from app.gui.widgets import controls
 from app.gui.widgets.badge import initials
-from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, frame, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.model_choice import ModelButton
-from app.gui.widgets.text import (
-    ElidedLabel,
-    Paragraph,
-    named,
-    plain_label,
-    plain_tip,
-    say,
-    show_as,
-    show_or_hide,
-)
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say, show_as
 
 MODES = session.CLASSIC_MODES
 # What is set up at first.
@@ -71,9 +61,8 @@ class SetupView(QWidget):
         # Gives a council of what is set up; the controller sets it.
         self.council_of: Callable[[DebateSetup], CouncilSetup] = lambda setup: CouncilSetup(setup=setup)
         self._seed: int | None = None
-        self.topic = named(
-            "debate_topic", controls.TextBox(lines=2, most=6, longest=session.MAX_TOPIC_CHARACTERS)
-        )
+        topic = controls.TextBox(lines=2, most=6, longest=session.MAX_TOPIC_CHARACTERS)
+        self.topic = named("debate_topic", topic)
         say(self.topic, language, name="setup.topic", hint="setup.topic.placeholder")
         self.mode = say(named("debate_mode", Segmented(MODES)), language, name="setup.mode")
         self.rounds = named("debate_rounds", controls.RoundsSlider(Qt.Orientation.Horizontal))
@@ -161,11 +150,8 @@ class SetupView(QWidget):
             seats=self.seats.drafts,
             seed=self._seed,
         )
-        return Draft(
-            text=self.topic.toPlainText(),
-            attachments=self.pasted.attachments(),
-            setup=setup if setup != FRESH else None,
-        )
+        text, pasted = self.topic.toPlainText(), self.pasted.attachments()
+        return Draft(text=text, attachments=pasted, setup=setup if setup != FRESH else None)
 
     def show_draft(self, draft: Draft) -> None:
         """Show what was set up before, without participants whose provider is gone."""
@@ -344,20 +330,15 @@ class SetupView(QWidget):
 
     def _order_stops(self) -> None:
         """Set the Tab order from top to bottom; needed again whenever cards or files change."""
-        stops: list[QWidget] = [
-            self.topic,
-            *self.pasted.findChildren(controls.IconButton),
-            self._warning_button,
-        ]
-        stops.append(self.options)
+        pasted = self.pasted.findChildren(controls.IconButton)
+        stops: list[QWidget] = [self.topic, *pasted, self._warning_button, self.options]
         stops += [*self.mode.findChildren(controls.Button), self.helper, self.panels, self._add]
         for card in self.seats.made:
             stops += card.stops
         stops += [self.rounds, self.tools, self.context, self._add_options, self._choose]
         stops += self.files.findChildren(controls.IconButton)
         stops += [self.files.look, self.opening, *self.conclusion.stops, self.start]
-        for before, after in itertools.pairwise(stops):
-            QWidget.setTabOrder(before, after)
+        put_in_tab_order(stops)
 
     def _refresh(self) -> None:
         if self._filling:
@@ -382,7 +363,8 @@ class SetupView(QWidget):
         folder, paths = self._folder, self.files.paths
         self.context.setText(words("setup.context.folder", name=folder) if folder else words("setup.context"))
         size = words("setup.context.size", count=len(paths), tokens=tokens_text(self.files.tokens(paths)))
-        show_or_hide(self._context_size, size if paths else "")
+        self._context_size.setText(size if paths else "")
+        self._context_size.setVisible(bool(paths))
         self.files.setVisible(self.context.isChecked() and bool(paths))
         self.files.offer_look(self._engine.models_for(self.setup().participants))
         if (unread := self.files.sizes.unread(paths)) and self.isVisible():
@@ -490,11 +472,10 @@ class SetupView(QWidget):
         self.start_requested.emit(replace(self.whole_setup(), mode=mode), self.context_paths)
 
     def _on_prompt(self, card: ParticipantCard) -> None:
-        participant = replace(card.participant(), system_prompt="")
-        generated = self._engine.debates.system_prompt(self.setup(), participant)
-        dialog = PromptDialog(
-            self._language, participant.name, card.participant().system_prompt or generated, generated, self
-        )
+        participant = card.participant()
+        generated = self._engine.debates.system_prompt(self.setup(), replace(participant, system_prompt=""))
+        prompt = participant.system_prompt or generated
+        dialog = PromptDialog(self._language, participant.name, prompt, generated, self)
         dialog.prompt_chosen.connect(card.set_system_prompt)
         dialog.open()
 
@@ -602,18 +583,14 @@ class ConclusionChoice(QWidget):
     @property
     def ends(self) -> Ends:
         """How the debate ends."""
-        choices = session.DebateChoices(
-            polls=self.polls.isChecked(),
-            final_ballots=self.final_ballots.isChecked(),
-            judge=self.judge_text(),
-        )
-        return choices.ends
+        polls, final = self.polls.isChecked(), self.final_ballots.isChecked()
+        return session.DebateChoices(polls=polls, final_ballots=final, judge=self.judge_text()).ends
 
     def show_ends(self, ends: Ends) -> None:
         """Show another end; who judges, and votes in each round, stay where they are still needed."""
         self.verdict.setChecked(ends == Ends.VERDICT)
-        self.polls.setChecked(ends in VOTING_ENDS and self.polls.isChecked())
-        self.final_ballots.setChecked(ends in VOTING_ENDS and not self.polls.isChecked())
+        self.polls.setChecked(ends.votes and self.polls.isChecked())
+        self.final_ballots.setChecked(ends.votes and not self.polls.isChecked())
 
     def show_draft(self, setup: SetupDraft) -> None:
         """Show what was chosen before."""
@@ -646,14 +623,12 @@ class ConclusionChoice(QWidget):
             if price is not None and price.turns > 0:
                 # That no price is known is said once, below.
                 unknown = price.usd is None and not (price.free or price.unasked)
-                text = (
-                    words("council.calls", count=price.turns)
-                    if unknown
-                    else words("estimate.call", count=price.turns, money=price_text(words, price))
-                )
+                said = "council.calls" if unknown else "estimate.call"
+                text = words(said, count=price.turns, money=price_text(words, price))
             if what == Conclusion.FINAL_BALLOTS and text and self.polls.isChecked():
                 text = words("setup.final_ballots.included")
-            show_or_hide(label, text)
+            label.setText(text)
+            label.setVisible(bool(text))
         if judge and not self.chosen_judge:
             where = "setup.judge.inside" if inside else "setup.judge.outside"
             self.judge.show_words(words(where, name=seat_of(judge)[1]))

@@ -20,6 +20,7 @@ from app.gui.pages.council.verdict_page import VerdictPage
 from app.gui.pages.decisions.your_decision import YourDecision
 from app.gui.panels.conversation_view import ConversationView, mark_names
 from app.gui.panels.debate.verdict_tabs import VerdictTabs
+from app.gui.transcript.row_text import COMPACT
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.notices import announce
@@ -28,11 +29,11 @@ from app.gui.widgets.notices import announce
 class VerdictPlace(QWidget):
     """Holds the verdict, its tabs and the blind pick; `is_blind` says whether the pick is what is shown."""
 
-    def __init__(self, language: Language, look: Look, margin: int) -> None:
+    def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
-        self.verdict = VerdictPage(language, look, margin=margin)
-        self.verdicts = VerdictTabs(language, margin)
-        self.blind = BlindPickView(language, look, margin)
+        self.verdict = VerdictPage(language, look)
+        self.verdicts = VerdictTabs(language)
+        self.blind = BlindPickView(language, look)
         self.is_blind = False
         self._read = QWidget()
         vbox(self.verdicts, (self.verdict, 1), inside=self._read, spacing=0)
@@ -59,6 +60,10 @@ class DecisionView(ConversationView):
     """
 
     KIND = DebateSession
+    # The layout of the transcript, the names of transcript, box and send button, and the steps that a page shows.
+    LAYOUT = COMPACT
+    PARTS: ClassVar[tuple[str, str, str]]
+    STEPS: ClassVar[tuple[str, ...]] = ()
     # How the names of its parts begin that another view has as well: the one in front uses them.
     NAMED: ClassVar[tuple[str, ...]] = ()
 
@@ -75,32 +80,21 @@ class DecisionView(ConversationView):
     steps: DecisionSteps
     decision: YourDecision
 
-    def __init__(
-        self,
-        language: Language,
-        look: Look,
-        composer: Composer,
-        *,
-        layout: str,
-        names: tuple[str, str, str],
-        margin: int,
-        steps: tuple[str, ...] = (),
-    ) -> None:
-        """`layout` is that of the transcript, `margin` that of the verdict; `steps` are those of a page."""
-        super().__init__(language, look, composer, layout=layout, names=names)
+    def __init__(self, language: Language, look: Look, composer: Composer) -> None:
+        super().__init__(language, look, composer, layout=self.LAYOUT, names=self.PARTS)
         self._session: DebateSession | None = None
         self._messages: dict[str, Message] = {}
         # All that was said and voted, and the verdicts so far, the newest last.
         self._now = Given(debate=Debate(topic=""), messages=())
         self._given: Sequence[Given] = ()
-        self._step = steps[0] if steps else DEBATE
-        if steps:
+        self._step = next(iter(self.STEPS), DEBATE)
+        if self.STEPS:
             self.setObjectName("decision_page")
-            self.steps = DecisionSteps(language, look, margin, steps)
+            self.steps = DecisionSteps(language, look, self.STEPS)
             self.steps.chosen.connect(self._on_step)
             self.decision = YourDecision(language, look)
             self.decision.opened.connect(self.asking(self.decision_requested))
-        self._judged_side = VerdictPlace(language, look, margin)
+        self._judged_side = VerdictPlace(language, look)
         verdict, blind = self._judged_side.verdict, self._judged_side.blind
         self.verdict, self.verdicts, self.blind = verdict, self._judged_side.verdicts, blind
         verdict.cite_requested.connect(self.show_cited)

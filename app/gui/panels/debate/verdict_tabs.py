@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.engine.council.outcome import reliability
 from app.engine.council.verdicts import Given, changed
 from app.gui.display.appearance import Language
+from app.gui.pages.council.decision_steps import MARGIN
 from app.gui.widgets.boxes import FlowBox, empty, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.text import Paragraph, named
@@ -22,7 +23,7 @@ class VerdictTabs(QWidget):
 
     chosen = Signal()
 
-    def __init__(self, language: Language, margin: int) -> None:
+    def __init__(self, language: Language) -> None:
         super().__init__()
         self.setObjectName("verdict_tabs")
         self._language = language
@@ -32,7 +33,7 @@ class VerdictTabs(QWidget):
         self._shown: object = None
         self._tabs = vbox(spacing=0)
         self._changes = named("verdict_changes", Paragraph("hint"))
-        vbox(self._tabs, self._changes, inside=self, margins=(margin, 8, margin, 0), spacing=6)
+        vbox(self._tabs, self._changes, inside=self, margins=(MARGIN, 8, MARGIN, 0), spacing=6)
         self.hide()
 
     def show_given(self, given: Sequence[Given]) -> Given | None:
