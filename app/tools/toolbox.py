@@ -257,16 +257,9 @@ class Toolbox:
         host.on_news = self._on_news
         host.on_death = self._on_death
         outside = Outside(call=host.call, settings=documents.settings, open_link=open_link, files=files)
-        declared = (
-            *web.TOOLS,
-            *prompt_user.TOOLS,
-            *planning.TOOLS,
-            *file_parts.TOOLS,
-            *session_files.TOOLS,
-            *planning.ORCHESTRATION_TOOLS,
-            *planning.STEP_TOOLS,
-        )
-        self._allowed = tuple(one.bind(outside) for one in declared)
+        everybody = (web.TOOLS, prompt_user.TOOLS, planning.TOOLS, file_parts.TOOLS, session_files.TOOLS)
+        leaders = (planning.ORCHESTRATION_TOOLS, planning.STEP_TOOLS)
+        self._allowed = tuple(one.bind(outside) for some in (*everybody, *leaders) for one in some)
 
     def allowed(self) -> tuple[Tool, ...]:
         """Return Moot's own tools."""

@@ -744,20 +744,12 @@ class VersionController(PageController):
 
     def _compare(self, live: LiveSession, message_id: str) -> None:
         """Show the versions of a message's turn side by side."""
-        page = self._page
-        chosen = set(live.turns.back_from(live.chat_session.chat.head))
-        dialog = VersionsDialog(
-            self._language,
-            self._look,
-            live.session,
-            [
-                Version(one, live.said_in(live.turns.with_answers(one)), one in chosen)
-                for one in live.turns.versions(live.turns.root(live.turns.messages[message_id].turn_id))
-            ],
-            page.transcript.model.colours,
-            page.transcript.model.names,
-            self._window,
-        )
+        page, turns = self._page, live.turns
+        chosen, model = set(turns.back_from(live.chat_session.chat.head)), page.transcript.model
+        ids = turns.versions(turns.root(turns.messages[message_id].turn_id))
+        versions = [Version(one, live.said_in(turns.with_answers(one)), one in chosen) for one in ids]
+        looks = (live.session, versions, model.colours, model.names)
+        dialog = VersionsDialog(self._language, self._look, *looks, self._window)
         dialog.chosen.connect(lambda one: self._start(self._engine.chats.choose_version(live.id, one)))
         dialog.link_requested.connect(page.link_requested)
         dialog.picture_requested.connect(page.picture_requested)

@@ -313,14 +313,9 @@ class LinkDialog(AskDialog):
         lines: list[QWidget] = [ElidedLabel("meta", text=encoded)]
         if shown and shown != url:
             lines.append(ElidedLabel("meta", text=words("link.shown", text=exact(shown))))
-        self.arrange(
-            self.heading,
-            plain_label("card_text", wrap=True, text=words("link.text")),
-            named("link_host", plain_label("card_title", wrap=True, text=host)),
-            *lines,
-            6,
-            width=460,
-        )
+        text = plain_label("card_text", wrap=True, text=words("link.text"))
+        leads_to = named("link_host", plain_label("card_title", wrap=True, text=host))
+        self.arrange(self.heading, text, leads_to, *lines, 6, width=460)
 
     def _on_go(self) -> None:
         _open(self._address)
@@ -340,14 +335,10 @@ class SavedPromptDialog(ValueDialog):
         box = named("saved_prompt_text", TextBox(lines=10, most=10, submits=False))
         box.setPlainText(prompt.text)
         name = named("saved_prompt_name", QLineEdit(prompt.name))
-        self.ask(
-            Field("name", name, says="saved_prompt.name", hint="saved_prompt.name", fits=bool),
-            Paragraph("hint", text=words("saved_prompt.hint", example=example(words))),
-            Field("text", box, says="saved_prompt.text", fits=bool),
-            STRETCH,
-            width=600,
-            height=420,
-        )
+        called = Field("name", name, says="saved_prompt.name", hint="saved_prompt.name", fits=bool)
+        hint = Paragraph("hint", text=words("saved_prompt.hint", example=example(words)))
+        text = Field("text", box, says="saved_prompt.text", fits=bool)
+        self.ask(called, hint, text, STRETCH, width=600, height=420)
 
     def value(self) -> object:
         return replace(self.before, **self.form.values())
@@ -394,19 +385,13 @@ class FolderDialog(ValueDialog):
             lambda more: self.files.show_paths(tuple(dict.fromkeys((*self.files.paths, *more))))
         )
         choose = button("link", "folder_choose", self.files.ask, text=words("setup.context.choose"))
-        self.ask(
-            Field("name", named("folder_name", QLineEdit(folder.name)), says="folder.name", fits=bool),
-            Field(
-                "instructions", box, label="folder.instructions", help="folder.instructions.hint", leads=True
-            ),
-            hbox(plain_label("field", text=words("folder.files")), STRETCH, choose),
-            Paragraph("hint", text=words("folder.files.hint")),
-            self.files,
-            STRETCH,
-            width=560,
-            height=480,
-            gap=10,
+        name = Field("name", named("folder_name", QLineEdit(folder.name)), says="folder.name", fits=bool)
+        told = Field(
+            "instructions", box, label="folder.instructions", help="folder.instructions.hint", leads=True
         )
+        files = hbox(plain_label("field", text=words("folder.files")), STRETCH, choose)
+        hint = Paragraph("hint", text=words("folder.files.hint"))
+        self.ask(name, told, files, hint, self.files, STRETCH, width=560, height=480, gap=10)
 
     def value(self) -> object:
         return replace(self.before, **self.form.values(), context=self.files.paths)

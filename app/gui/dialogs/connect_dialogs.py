@@ -108,15 +108,11 @@ class ConnectDialog(AskDialog):
         self._key_label = plain_label("field")
         # What the chosen provider takes.
         self._takes: dict[str, bool] = {}
-        self._fields = Form(
-            language,
-            self._field("address", self.address, label="provider.base_url"),
-            self._field("model", self.model, label="connect.deployment"),
-            self._key_label,
-            self._field("key", self.key, says="provider.key", hint="provider.key.placeholder"),
-            spacing=9,
-            gap=9,
-        ).lay_out()
+        address = self._field("address", self.address, label="provider.base_url")
+        model = self._field("model", self.model, label="connect.deployment")
+        key = self._field("key", self.key, says="provider.key", hint="provider.key.placeholder")
+        fields = (address, model, self._key_label, key)
+        self._fields = Form(language, *fields, spacing=9, gap=9).lay_out()
         self._page = plain_label("hint", wrap=True)
         copy = QGuiApplication.clipboard().setText
         copied = button("link", "connect_copy", lambda: copy(self._key_page()))
@@ -367,13 +363,10 @@ class AgentDialog(ValueDialog):
     def __init__(self, words: Language, found: Mapping[str, str], parent: QtWidgets.QWidget) -> None:
         super().__init__(words, parent, "agent", words("agent.add"), ("add", words("agent.next")))
         self._line = named("agent_line", QtWidgets.QLineEdit())
-        self.ask(
-            Paragraph("card_text", text=words("agent.add.text")),
-            *(self._row(recipe, found.get(recipe.name, "")) for recipe in RECIPES),
-            Field("line", self._line, label="agent.line", hint="agent.line.hint", fits=bool),
-            width=WIDTH,
-            gap=10,
-        )
+        text = Paragraph("card_text", text=words("agent.add.text"))
+        rows = [self._row(recipe, found.get(recipe.name, "")) for recipe in RECIPES]
+        line = Field("line", self._line, label="agent.line", hint="agent.line.hint", fits=bool)
+        self.ask(text, *rows, line, width=WIDTH, gap=10)
 
     def _row(self, recipe: AgentRecipe, file: str) -> QtWidgets.QWidget:
         """Return the row of a known program: a button that chooses it, or the command that installs it, to copy."""

@@ -61,49 +61,27 @@ class GroupForm(Form):
         self.instructions = named("group_instructions", TextBox(lines=4, most=10, submits=False))
         told = say(plain_label("field"), language, "assistant.field.instructions")
         told.setBuddy(self.instructions)
-        self._leader = Form(
-            language,
-            Field(
-                "orchestrator",
-                self.model,
-                of=MODEL,
-                says="group.orchestrator.model",
-                error="assistant.error.model",
-            ),
-            Field("answers", self.answers, of=STYLE),
-            Sentence(language, "group.turns", self.turns),
-            self.ask,
-            told,
-            self.instructions,
-            spacing=9,
-            gap=9,
-        ).lay_out()
+        lacks = "assistant.error.model"
+        leads = Field("orchestrator", self.model, of=MODEL, says="group.orchestrator.model", error=lacks)
+        answers = Field("answers", self.answers, of=STYLE)
+        turns = Sentence(language, "group.turns", self.turns)
+        parts = (leads, answers, turns, self.ask, told, self.instructions)
+        self._leader = Form(language, *parts, spacing=9, gap=9).lay_out()
         self._leader.layout().setContentsMargins(12, 11, 12, 11)
         self._leader.setProperty("kind", "card")
         wrong = plain_label("error", wrap=True)
         title, add = say(plain_label("field"), language, "group.members"), hbox(self._add_member, STRETCH)
-        super().__init__(
-            language,
-            Field("name", self.name, label="assistant.field.name", fits=bool, error="assistant.error.name"),
-            8,
-            frame("", vbox(title, self.cards, wrong, add, spacing=7)),
-            10,
-            say(plain_label("field"), language, "group.orchestrator"),
-            self._leader,
-            STRETCH,
-            inner=(
-                Field("turns_limit", self.turns, says="group.turns.name"),
-                Field("ask_before_hand_over", self.ask, text="group.ask"),
-                Field(
-                    "instructions",
-                    self.instructions,
-                    says="group.instructions",
-                    hint="group.instructions.hint",
-                ),
-            ),
-            spacing=7,
-            gap=7,
+        name = Field("name", self.name, label="assistant.field.name", fits=bool, error="assistant.error.name")
+        members = frame("", vbox(title, self.cards, wrong, add, spacing=7))
+        led = say(plain_label("field"), language, "group.orchestrator")
+        hint = "group.instructions.hint"
+        inner = (
+            Field("turns_limit", self.turns, says="group.turns.name"),
+            Field("ask_before_hand_over", self.ask, text="group.ask"),
+            Field("instructions", self.instructions, says="group.instructions", hint=hint),
         )
+        shown = (name, 8, members, 10, led, self._leader, STRETCH)
+        super().__init__(language, *shown, inner=inner, spacing=7, gap=7)
         self.lay_out()
         self.layout().setContentsMargins(16, 14, 16, 14)
         self.errors = {name: form.rows[name].error for form in (self, self._leader) for name in form.rows}

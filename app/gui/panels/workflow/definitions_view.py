@@ -351,28 +351,20 @@ class StepForm(Form):
         self.error = named(f"step_error_{place}", plain_label("error", wrap=True))
         self.error.hide()
         skips = (WhenSkipped.SATISFIES, WhenSkipped.BLOCKS)
-        super().__init__(
-            language,
-            hbox((self.name, 3), (self.role, 2), *self._tools, spacing=6),
-            self.assistant,
-            self.prompt,
-            self.means,
-            self.gate,
-            hbox(say(plain_label("hint"), language, "step.after"), (self.after, 1), spacing=8),
-            self.skipped,
-            self.error,
-            inner=(
-                Field("name", self.name, hint="step.field.name"),
-                Field("role", self.role, hint="step.field.role"),
-                Field("assistant", self.assistant),
-                Field("prompt", self.prompt, hint="step.field.prompt"),
-                Field("done_means", self.means, get=_means_text, put=_means_of, hint="step.field.means"),
-                Field("gate", self.gate, text="step.field.gate"),
-                Field("depends_on", self.after, label="step.after", hint="step.after.none"),
-                Field("when_skipped", self.skipped, options=[(skip, f"step.skip.{skip}") for skip in skips]),
-            ),
-            spacing=7,
+        head = hbox((self.name, 3), (self.role, 2), *self._tools, spacing=6)
+        after = hbox(say(plain_label("hint"), language, "step.after"), (self.after, 1), spacing=8)
+        inner = (
+            Field("name", self.name, hint="step.field.name"),
+            Field("role", self.role, hint="step.field.role"),
+            Field("assistant", self.assistant),
+            Field("prompt", self.prompt, hint="step.field.prompt"),
+            Field("done_means", self.means, get=_means_text, put=_means_of, hint="step.field.means"),
+            Field("gate", self.gate, text="step.field.gate"),
+            Field("depends_on", self.after, label="step.after", hint="step.after.none"),
+            Field("when_skipped", self.skipped, options=[(skip, f"step.skip.{skip}") for skip in skips]),
         )
+        parts = (head, self.assistant, self.prompt, self.means, self.gate, after, self.skipped, self.error)
+        super().__init__(language, *parts, inner=inner, spacing=7)
         self.setProperty("kind", "card")
         self.lay_out().layout().setContentsMargins(10, 9, 10, 9)
 
