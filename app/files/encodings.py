@@ -9,17 +9,17 @@ _USUAL = ("cp1252", "cp949", "cp932", "gb18030", "big5", "cp1250", "cp1251", "cp
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 
-def decoded(data: bytes, named: str = "") -> tuple[str, str]:
+def decoded(data: bytes, *named: str) -> tuple[str, str]:
     """Return a text and its encoding where that is not UTF-8; "" for the text of what is none.
 
-    `named` is the encoding that the text itself names; it is taken where the bytes fit it and are not UTF-8.
+    `named` are encodings that are said to be the text's; one is taken where the bytes fit it and are not UTF-8.
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         with suppress(UnicodeDecodeError):
             return data.decode("utf-16"), "UTF-16"
         return "", ""
-    for charset in ("utf-8-sig", named):
-        with suppress(UnicodeDecodeError, LookupError):
+    for charset in ("utf-8-sig", *named):
+        with suppress(UnicodeError, LookupError):
             return data.decode(charset), "" if charset == "utf-8-sig" else charset.upper()
     text = data.decode("utf-8-sig", "replace")
     broken = text.count("\N{REPLACEMENT CHARACTER}")
