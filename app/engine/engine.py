@@ -78,7 +78,7 @@ async def _no_links(_: str) -> bool:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugs:
     """What the engine is connected to: the disk, the keyring, the models, the tools, what reads
-    files, and a Markdown renderer.
+    files, and what makes Markdown HTML, and Markdown that loads nothing.
 
     `embedded_problem` says why the built-in model cannot be asked, "" where it can.
     """
@@ -95,6 +95,7 @@ class Plugs:
     files: FileReader
     network: Network
     as_html: Callable[[str], str]
+    tamed: Callable[[str], str]
     embedded_problem: Callable[[], str]
 
 
@@ -137,7 +138,7 @@ class Engine:
         self.session_files = plugs.session_files
         self.network = plugs.network
         self._prompts = prompts
-        self._as_html = plugs.as_html
+        self._as_html, self._tamed = plugs.as_html, plugs.tamed
         self._embedded_problem = plugs.embedded_problem
         self._silent: frozenset[str] = frozenset()
         self._spoken = language
@@ -186,6 +187,7 @@ class Engine:
             self.drafts,
             self.keys.look_up,
             self.usage,
+            plugs.tamed,
         )
         self.voting = VotingChecks(documents, metered, bus)
         self.estimates = Estimates(models, self._directory, prompts, self.providers, self.voting)
@@ -260,16 +262,25 @@ class Engine:
         await self.open(session_id)
         self.bus.publish(events.SessionRestored(session_id=session_id))
 
-    async def export(self, session_id: str, file_format: str) -> str:
-        """Return a session as a document: `md`, `html` or `json`. Raises BadInput for another format."""
+    async def export(self, session_id: str, file_format: str, *, with_folder: bool = False) -> str:
+        """Return a session as a document: `md`, `html` or `json`, which has its folder's instructions and files only
+        `with_folder`. Raises BadInput for another format.
+        """
         live, decision = await self.open(session_id), self.journal.get(session_id)
-        pieces = export(live, file_format, self._prompts, self._as_html, decision)
+        pieces = export(
+            live, file_format, self._prompts, self._as_html, decision, self._tamed, with_folder=with_folder
+        )
         return "".join(await in_turns(pieces))
 
-    async def export_file(self, session_id: str, file_format: str) -> bytes:
+    async def exports_folder(self, session_id: str, file_format: str) -> bool:
+        """Say whether an export can have the instructions or files of the session's folder."""
+        session = (await self.open(session_id)).session
+        return file_format == ExportFormat.JSON and session != session.without_folder
+
+    async def export_file(self, session_id: str, file_format: str, *, with_folder: bool = False) -> bytes:
         """Return a session as a file: as `export`, or as a PDF or a Word document. Raises BadInput for another format."""
         if file_format not in (PDF, DOCX):
-            return (await self.export(session_id, file_format)).encode()
+            return (await self.export(session_id, file_format, with_folder=with_folder)).encode()
         page = await self.export(session_id, ExportFormat.HTML)
         return await self.files.printed(page, (await self.open(session_id)).session.title, file_format)
 

@@ -15,7 +15,7 @@ from app.core.store import ArchiveFiles, Backup, BackupReason, Restored, Session
 from app.core.texts import escape_markdown
 from app.engine.decisions.journal import is_date
 from app.engine.drafts import Drafts
-from app.engine.importing import Arrival, Arrivals, Surroundings, arrivals
+from app.engine.importing import Arrival, Arrivals, Surroundings, arrivals, messages_alone
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.session_kinds import export
@@ -40,6 +40,7 @@ class Archive:
     _drafts: Drafts
     _look_for_keys: Callable[[], Awaitable[None]]
     _usage: UsageBook
+    _tamed: Callable[[str], str]
 
     # Backups
 
@@ -93,14 +94,21 @@ class Archive:
         return await asyncio.to_thread(arrivals, Path(path).name, self.files.read_foreign(path), around)
 
     async def bring_in(
-        self, sessions: Sequence[Arrival], progress: Callable[[int], None] = lambda _: None
+        self,
+        sessions: Sequence[Arrival],
+        progress: Callable[[int], None] = lambda _: None,
+        *,
+        with_context: bool = False,
     ) -> tuple[str, ...]:
-        """Save these sessions, one after the other; return their ids. `progress` is told how many are saved."""
+        """Save these sessions, one after the other; return their ids. `progress` is told how many are saved.
+
+        What one brings besides its messages is taken over only `with_context`.
+        """
         kept: list[str] = []
         try:
             for arrival in sessions:
                 session, messages = await asyncio.to_thread(arrival.make)
-                await self._store.bring_in(session, messages)
+                await self._store.bring_in(session if with_context else messages_alone(session), messages)
                 kept.append(session.id)
                 progress(len(kept))
         finally:
@@ -146,7 +154,7 @@ class Archive:
         is_known = stored.session.chat is not None or stored.session.debate is not None
         formats = (ExportFormat.MARKDOWN, ExportFormat.JSON) if is_known else (ExportFormat.JSON,)
         try:
-            return {one: "".join(export(live, one, self._prompts)) for one in formats}
+            return {one: "".join(export(live, one, self._prompts, tame=self._tamed)) for one in formats}
         except Exception:
             log.exception("the session %s could not be exported", live.id)
             return {}
