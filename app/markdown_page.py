@@ -1,4 +1,4 @@
-"""Converts Markdown to harmless HTML, for the pages that sessions are exported to.
+"""Converts Markdown to harmless HTML, for the pages that sessions are exported to, and to harmless Markdown (`tamed`).
 
 Every character of the text is escaped, HTML stays text, pictures become links, and only web addresses are links, each
 with its host beside it. Formulas are drawn.
@@ -12,7 +12,8 @@ from typing import Any
 
 import pyromark
 
-from app.core.markdown_marks import bare_links, is_display, parsed_with_formulas, tex_of
+from app.core.markdown_marks import bare_links, is_code, is_display, parsed_with_formulas, tex_of
+from app.core.texts import fenced
 from app.formulas import draw
 
 _MARKDOWN = pyromark.Markdown(
@@ -21,6 +22,11 @@ _MARKDOWN = pyromark.Markdown(
     | pyromark.Options.ENABLE_TASKLISTS
     | pyromark.Options.ENABLE_MATH
 )
+# Readers of Markdown without tables and formulas find pictures elsewhere.
+_PLAIN = pyromark.Markdown()
+_PICTURE = re.compile(rb"!(?=\[)")
+_TAG_BEGINS = re.compile(rb"<(?=[A-Za-z/!?])")
+_TRIES = 4
 _TAGS = {
     "Paragraph": "p",
     "HtmlBlock": "p",
@@ -42,6 +48,41 @@ _HOST = re.compile(r"https?://(?:[^/?#\\\s@]*@)*([^/?#\\\s@]+)(?=[/?#\\]|$)", re
 def as_html(text: str) -> str:
     """Return a text of Markdown as HTML."""
     return "".join(_pieces(text))
+
+
+def tamed(text: str) -> str:
+    """Return Markdown in which pictures are links and HTML is text, so that nothing is loaded where it is shown.
+
+    Code stays as it is. A text in which ever more is found becomes a block of code.
+    """
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    for _ in range(_TRIES):
+        before, text = text, _tamed(_tamed(text, _MARKDOWN), _PLAIN)
+        if text == before:
+            return text
+    return fenced(text)
+
+
+def _tamed(text: str, parser: pyromark.Markdown) -> str:
+    source, pictures, parts, done = text.encode("utf-8"), set[int](), list[bytes](), 0
+    if not (_PICTURE.search(source) or _TAG_BEGINS.search(source)):
+        return text
+
+    def without(mark: re.Match[bytes]) -> bytes:
+        """Return what stands for the mark of a picture; what is none here may be one beside other messages."""
+        place = done + mark.start()
+        return b"" if place in pictures and source[place - 1 : place] != b"!" else b"! "
+
+    for event, place in parser.events_with_range(text):
+        (name, value), start, end = _named(event), place["start"], place["end"]
+        if name == "Start" and _named(value)[0] == "Image":
+            pictures.add(start)
+        is_html = name in ("Html", "InlineHtml")
+        if start >= done and (is_html or is_code(event)):
+            parts.append(_PICTURE.sub(without, source[done:start]))
+            parts.append(_TAG_BEGINS.sub(rb"\\<", source[start:end]) if is_html else source[start:end])
+            done = end
+    return b"".join((*parts, _PICTURE.sub(without, source[done:]))).decode("utf-8")
 
 
 def _pieces(text: str) -> Iterator[str]:

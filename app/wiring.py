@@ -17,7 +17,7 @@ from app.engine.library.definitions import read_built_in
 from app.engine.prompts import Prompts
 from app.engine.providers import key_place, provider_of, unreadable_place
 from app.files.reader import FileReaders
-from app.markdown_page import as_html
+from app.markdown_page import as_html, tamed
 from app.providers.external_agents import ExternalAgents
 from app.providers.fact_book import FactBook
 from app.providers.model_file import find_model
@@ -216,6 +216,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         files=FileReaders(resources_dir() / "fonts"),
         network=network,
         as_html=as_html,
+        tamed=tamed,
         embedded_problem=models.embedded_problem,
     )
     resources = Resources(

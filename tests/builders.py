@@ -28,7 +28,7 @@ from app.engine.prompts import Prompts
 from app.engine.session_kinds import export as export_pieces
 from app.engine.session_kinds import in_turns
 from app.files.reader import FileReaders
-from app.markdown_page import as_html
+from app.markdown_page import as_html, tamed
 from app.storage.paths import DataPaths
 from app.storage.session_files import VersionedFiles
 from app.storage.sessions import JsonLogStore, autosave
@@ -318,6 +318,7 @@ def a_bench(
         files=FileReaders(),
         network=HostNetwork(Path("certificates.pem")),
         as_html=as_html,
+        tamed=tamed,
         embedded_problem=lambda: embedded_problem,
     )
     engine = Engine(plugs, Resources(prompts=PROMPTS), bus, sleep=time.sleep, clock=time.clock)

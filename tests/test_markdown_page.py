@@ -3,8 +3,12 @@
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
-from app.markdown_page import as_html
+from app.markdown_page import as_html, tamed
+from tests.repeats import examples
 
 TAGS = re.compile(r"</?(\w+)(?: [^<>]*)?>")
 
@@ -103,3 +107,72 @@ def test_work_grows_with_the_length_alone(piece: str) -> None:
     size = 400_000
     page = as_html(piece * (size // len(piece)))
     assert page.startswith("<") and page.endswith(">")
+
+
+READERS = (MarkdownIt("commonmark"), MarkdownIt("commonmark").enable(["table", "strikethrough"]))
+LOADS = {"image", "html_inline", "html_block"}
+
+
+def parts_of(text: str) -> list[set[tuple[str, str]]]:
+    """Return what each of two readers of Markdown finds in a text: the types of its parts, and the contents of code."""
+    found = []
+    for reader in READERS:
+        tokens = [each for token in reader.parse(text) for each in (token, *(token.children or ()))]
+        found.append({(one.type, one.content if "code" in one.type else "") for one in tokens})
+    return found
+
+
+@pytest.mark.threat("T10")
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("See ![a chart](https://x.example/c.png) there.", "See [a chart](https://x.example/c.png) there."),
+        ("[![CI](https://x.example/b.svg)](https://x.example)", "[[CI](https://x.example/b.svg)](https://x.example)"),
+        ("![a][b]\n\n[b]: https://x.example", "[a][b]\n\n[b]: https://x.example"),
+        # Another message may say what it means.
+        ("Wow![1] $n![k]$ !![a](b) \\![c](d) \\\\![e](f)", "Wow! [1] $n! [k]$ !! [a](b) \\! [c](d) \\\\[e](f)"),
+        ('<img src="https://x.example"> 1 < 2, a<b, <https://x.example>', '\\<img src="https://x.example"> 1 < 2, a<b, <https://x.example>'),
+        ("<div>\n![a](b)\n</div>\n\nText", "\\<div>\n[a](b)\n\\</div>\n\nText"),
+        ("한국어 **굵게**![그림](u)<br>끝", "한국어 **굵게**[그림](u)\\<br>끝"),
+        ("| a | b |\n|---|---|\n| `x | ![p](q)` |", "| a | b |\n|---|---|\n| `x | [p](q)` |"),
+        ("$<b>x</b>$ <!-- no --> <?php ?>", "$\\<b>x\\</b>$ \\<!-- no --> \\<?php ?>"),
+    ],
+)  # fmt: skip
+def test_pictures_become_links_and_html_text(text: str, plain: str) -> None:
+    assert tamed(text) == plain
+    assert not any({part for part, _ in found} & LOADS for found in parts_of(plain))
+    assert tamed(plain) == plain
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```html\n<img src=x> ![a](b)\n```\n\n~~~\n![a](b)\n~~~",
+        "1. a\n\n   ```\n   ![a](b)\n   ```\n\n> ```\n> <b>\n> ```",
+        "Like `![a](b)` and ``<b> ` ``:\n\n    <div>\n    ![a](b)\n\ndone",
+        "a < b, *c* [d](e) \\<f> &lt;g> $x<y$",
+    ],
+)
+def test_code_and_harmless_text_stay_as_they_are(text: str) -> None:
+    assert tamed(text) == text
+
+
+PIECES = (
+    *("![a](b)", "![a][r]", "[r]: u", "!", "[", "]", "(b)", "<b>", "<div>", "</div>", "<!--", "-->", "<img src=x", ">"),
+    *("`", "``", "```\n", "~~~\n", "$", "$$", "\\", "|", "\n", "\n\n", "    ", "> ", "- ", "1. ", "a", " ", "<?", "<script>"),
+)  # fmt: skip
+
+
+@pytest.mark.threat("T10")
+@settings(max_examples=examples(1_500), deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=24).map("".join))
+def test_nothing_is_loaded_whatever_a_model_wrote(text: str) -> None:
+    for found in parts_of(tamed(text)):
+        assert not {part for part, _ in found} & LOADS
+
+
+@pytest.mark.threat("T10")
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("piece", ["![a](b)", "![", "!", "<b>", "<", "`<b>", "<div>\n\n", "<!--", "\\!["])
+def test_making_it_harmless_grows_with_the_length_alone(piece: str) -> None:
+    assert len(tamed(piece * (400_000 // len(piece)))) >= 100_000

@@ -12,6 +12,7 @@ from typing import Any
 
 from app.children.private_files import HostLog
 from app.children.processes import Lines, child_command, child_environment
+from app.core.files import Progress
 from app.core.ids import new_id
 from app.core.json_values import object_in
 from app.core.owned_tasks import start_owned
@@ -310,6 +311,24 @@ async def child_process(
         process.stdin.close()
         # It ends by itself after its answer, at once.
         await asyncio.shield(process.wait())
+
+
+async def child_answer(
+    program: str, request: Line, on_progress: Progress = lambda _read, _all: None
+) -> tuple[dict[str, Any], bytes] | None:
+    """Run a program for one request, and return its last line and the bytes that follow it.
+
+    Returns None if it ended without that. Raises OSError.
+    """
+    async with child_process(program, request) as process:
+        assert process.stdout is not None
+        with contextlib.suppress(asyncio.IncompleteReadError):
+            while line := await process.stdout.readline():
+                answer: dict[str, Any] = json.loads(line)
+                if "progress" not in answer:
+                    return answer, await process.stdout.readexactly(answer["bytes"])
+                on_progress(*answer["progress"])
+        return None
 
 
 async def answer_lines(process: asyncio.subprocess.Process) -> AsyncIterator[dict[str, Any]]:

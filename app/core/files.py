@@ -66,6 +66,9 @@ DOCUMENT_TYPES: Final = {
 }
 """The media types of the documents that can be read, by the ends of their names."""
 
+ENCODINGS = ("CP1252", "CP949", "CP932", "GB18030", "BIG5", "CP1250", "CP1251", "CP1253", "CP1254")
+"""The usual encodings of texts that are not UTF-8, in the order in which they are named where several give the same text."""
+
 Progress = Callable[[int, int], None]
 """Called while a document is read, with the number of pages that are read, and of all."""
 

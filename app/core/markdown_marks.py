@@ -174,7 +174,7 @@ def with_dollars(text: str, parser: Parser) -> str:
     if "$$" not in text and "\\(" not in text and "\\[" not in text:
         return text
     source = text.encode("utf-8")
-    code = [(place["start"], place["end"]) for event, place in parser(text) if _is_code(event)]
+    code = [(place["start"], place["end"]) for event, place in parser(text) if is_code(event)]
     parts, done = [], 0
     for start, end in _marked(source, code):
         inner = source[start + 2 : end - 2]
@@ -266,7 +266,8 @@ def _open_formula(text: str) -> int:
     return start if wanted and wanted[0] != "`" else -1
 
 
-def _is_code(event: Any) -> bool:
+def is_code(event: Any) -> bool:
+    """Say whether an event of the parser is code: a whole block, or what is in a line."""
     if isinstance(event, str):
         return False
     [(name, value)] = event.items()

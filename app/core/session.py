@@ -491,6 +491,15 @@ class Session:
         others = tuple(one for one in self.pinned if one != message_id)
         return self._with(pinned=(*others, message_id) if pinned else others)
 
+    @property
+    def without_folder(self) -> Self:
+        """The session without the instructions and files of its folder; a debate has the files it was set up with."""
+        if self.debate is not None:
+            return replace(self, debate=replace(self.debate, instructions=""))
+        if self.chat is not None:
+            return replace(self, chat=replace(self.chat, instructions="", context=()))
+        return self
+
     def _with(self, **changed: tuple[str, ...]) -> dict[str, object]:
         if self.debate is not None:
             return {"debate": replace(self.debate, **changed)}  # type: ignore[arg-type]

@@ -56,7 +56,7 @@ from app.engine.export.document import DocumentPart
 from app.engine.export.formats import FILE_FORMATS, is_markdown, page_of
 from app.engine.group.commands import Groups
 from app.engine.history import TokenCount
-from app.engine.importing import Arrival, Arrivals, Surroundings, arrivals
+from app.engine.importing import Arrival, Arrivals, Surroundings, arrivals, messages_alone
 from app.engine.library.agents import MADE_FOR, AgentDirectory, AgentModel, Assistants, Readers
 from app.engine.library.definitions import PROMPT_KIND, Definitions, Folders
 from app.engine.live_session import LiveSession
@@ -193,6 +193,7 @@ class Archive:
     _drafts: Drafts
     _look_for_keys: Callable[[], Awaitable[None]]
     _usage: UsageBook
+    _tamed: Callable[[str], str]
 
     # Backups
 
@@ -246,14 +247,21 @@ class Archive:
         return await asyncio.to_thread(arrivals, Path(path).name, self.files.read_foreign(path), around)
 
     async def bring_in(
-        self, sessions: Sequence[Arrival], progress: Callable[[int], None] = lambda _: None
+        self,
+        sessions: Sequence[Arrival],
+        progress: Callable[[int], None] = lambda _: None,
+        *,
+        with_context: bool = False,
     ) -> tuple[str, ...]:
-        """Save these sessions, one after the other; return their ids. `progress` is told how many are saved."""
+        """Save these sessions, one after the other; return their ids. `progress` is told how many are saved.
+
+        What one brings besides its messages is taken over only `with_context`.
+        """
         kept: list[str] = []
         try:
             for arrival in sessions:
                 session, messages = await asyncio.to_thread(arrival.make)
-                await self._store.bring_in(session, messages)
+                await self._store.bring_in(session if with_context else messages_alone(session), messages)
                 kept.append(session.id)
                 progress(len(kept))
         finally:
@@ -299,7 +307,7 @@ class Archive:
         is_known = stored.session.chat is not None or stored.session.debate is not None
         formats = (ExportFormat.MARKDOWN, ExportFormat.JSON) if is_known else (ExportFormat.JSON,)
         try:
-            return {one: "".join(export(live, one, self._prompts)) for one in formats}
+            return {one: "".join(export(live, one, self._prompts, tame=self._tamed)) for one in formats}
         except Exception:
             log.exception("the session %s could not be exported", live.id)
             return {}
@@ -343,7 +351,7 @@ async def _no_links(_: str) -> bool:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugs:
     """What the engine is connected to: the disk, the keyring, the models, the tools, what reads
-    files, and a Markdown renderer.
+    files, and what makes Markdown HTML, and Markdown that loads nothing.
 
     `embedded_problem` says why the built-in model cannot be asked, "" where it can.
     """
@@ -360,6 +368,7 @@ class Plugs:
     files: FileReader
     network: Network
     as_html: Callable[[str], str]
+    tamed: Callable[[str], str]
     embedded_problem: Callable[[], str]
 
 
@@ -402,7 +411,7 @@ class Engine:
         self.session_files = plugs.session_files
         self.network = plugs.network
         self._prompts = prompts
-        self._as_html = plugs.as_html
+        self._as_html, self._tamed = plugs.as_html, plugs.tamed
         self._embedded_problem = plugs.embedded_problem
         self._silent: frozenset[str] = frozenset()
         self._spoken = language
@@ -451,6 +460,7 @@ class Engine:
             self.drafts,
             self.keys.look_up,
             self.usage,
+            plugs.tamed,
         )
         self.voting = VotingChecks(documents, metered, bus)
         self.estimates = Estimates(models, self._directory, prompts, self.providers, self.voting)
@@ -525,16 +535,25 @@ class Engine:
         await self.open(session_id)
         self.bus.publish(events.SessionRestored(session_id=session_id))
 
-    async def export(self, session_id: str, file_format: str) -> str:
-        """Return a session as a document: `md`, `html` or `json`. Raises BadInput for another format."""
+    async def export(self, session_id: str, file_format: str, *, with_folder: bool = False) -> str:
+        """Return a session as a document: `md`, `html` or `json`, which has its folder's instructions and files only
+        `with_folder`. Raises BadInput for another format.
+        """
         live, decision = await self.open(session_id), self.journal.get(session_id)
-        pieces = export(live, file_format, self._prompts, self._as_html, decision)
+        pieces = export(
+            live, file_format, self._prompts, self._as_html, decision, self._tamed, with_folder=with_folder
+        )
         return "".join(await in_turns(pieces))
 
-    async def export_file(self, session_id: str, file_format: str) -> bytes:
+    async def exports_folder(self, session_id: str, file_format: str) -> bool:
+        """Say whether an export can have the instructions or files of the session's folder."""
+        session = (await self.open(session_id)).session
+        return file_format == ExportFormat.JSON and session != session.without_folder
+
+    async def export_file(self, session_id: str, file_format: str, *, with_folder: bool = False) -> bytes:
         """Return a session as a file: as `export`, or as a PDF or a Word document. Raises BadInput for another format."""
         if file_format not in (PDF, DOCX):
-            return (await self.export(session_id, file_format)).encode()
+            return (await self.export(session_id, file_format, with_folder=with_folder)).encode()
         page = await self.export(session_id, ExportFormat.HTML)
         return await self.files.printed(page, (await self.open(session_id)).session.title, file_format)
 

@@ -16,9 +16,10 @@ from app.core.errors import BadInput
 from app.core.ids import derived_id, is_id, new_id
 from app.core.json_values import as_list, as_object, read_object
 from app.core.message import Author, Message, Role
-from app.core.session import Chat, ChatSession, Session, Status
+from app.core.session import AgentMode, Chat, ChatSession, Debate, DebateTools, Session, Status
 from app.core.store import StoredSession
-from app.core.texts import clean_text, fenced
+from app.core.texts import clean_text, fenced, size_text
+from app.core.usage import limits_text
 from app.engine.chat.commands import title_of
 from app.engine.chat.run import USER_AUTHOR
 from app.engine.export.document import MOOT_SESSION
@@ -486,6 +487,43 @@ class Arrival:
     make: Callable[[], tuple[Session, Sequence[Message]]]
     unapproved: bool = False
 
+    def besides(self, words: Callable[..., str]) -> list[str]:
+        """Return what it brings besides its messages that models would be sent, or that says what they may do."""
+        session = self.make()[0] if self.app == MOOT else None
+        if session is None or (state := session.debate or session.chat) is None:
+            return []
+        work = session.workflow
+        voices = [(one.name, one.prompt) for one in work.definition.steps] if work is not None else []
+        sizes = [(one.name, size_text(words, len(one.text or one.data))) for one in state.context]
+        found = [("folder.instructions", state.instructions)]
+        if isinstance(state, Debate):
+            voices = [(one.name, one.system_prompt or one.persona) for one in state.participants]
+            if state.tools in (DebateTools.READING, DebateTools.OWN):
+                found.append(("setup.tools", words(f"setup.tools.{state.tools}")))
+        else:
+            found += [("import.waiting", one.text) for one in state.queue]
+            found += [("import.mode", words("top.settings_mode"))] if state.mode != AgentMode.DEFAULT else []
+            found.append(("limits.title.run", limits_text(words, state.limits) if state.limits else ""))
+        found += [("folder.instructions", f"{name}: {told}") for name, told in voices if told]
+        found += [("folder.files", f"{name} ({size})") for name, size in sizes]
+        return [f"{words(key)}: {text}" for key, text in found if text]
+
+
+def messages_alone(session: Session) -> Session:
+    """Return a session of an import without what `Arrival.besides` names."""
+    session = session.without_folder
+    if (work := session.workflow) is not None:
+        steps = tuple(replace(one, prompt="") for one in work.definition.steps)
+        work = replace(work, definition=replace(work.definition, steps=steps))
+        session = replace(session, workflow=work)
+    if session.debate is not None:
+        voiceless = (replace(one, persona="", system_prompt="") for one in session.debate.participants)
+        debate = replace(session.debate, participants=tuple(voiceless), context=(), tools=DebateTools.NONE)
+        return replace(session, debate=debate)
+    if session.chat is not None:
+        return replace(session, chat=replace(session.chat, queue=(), mode=AgentMode.DEFAULT, limits=None))
+    return session
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrivals:
@@ -555,7 +593,9 @@ def _of_moot(value: dict[str, Any], around: Surroundings) -> Arrival:
     session = stored.session
     if not is_id(session.id) or session.id in around.taken:
         session = replace(session, id=new_id())
-    cleared = without_approvals(session, stored.messages)
+    # Nobody sees these parts of a message, though models are sent them.
+    seen = [replace(one, told="", provider_state=None) for one in stored.messages]
+    cleared = without_approvals(session, seen)
     return Arrival(
         app=MOOT,
         session_id=session.id,

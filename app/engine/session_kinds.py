@@ -7,11 +7,12 @@ A new kind of session starts here: a subclass of `Session` in `core/session.py`,
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from html import escape
 from time import perf_counter
 from typing import TypeVar
 
+from app.core.approvals import without_approvals
 from app.core.council import Decision
 from app.core.errors import BadInput
 from app.core.json_values import as_object
@@ -174,25 +175,27 @@ def export(
     prompts: Prompts,
     render: Callable[[str], str] = escape,
     decision: Decision | None = None,
+    tame: Callable[[str], str] = str,
+    *,
+    with_folder: bool = False,
 ) -> Iterator[str]:
     """Return a session in an ExportFormat piece by piece, none much longer than a message.
 
-    It has what the user decided after it; `render` turns Markdown into HTML. Raises BadInput for a format that it
-    cannot have.
+    It has what the user decided after it; `render` turns Markdown into HTML, `tame` into Markdown that loads nothing. JSON
+    has the instructions and files of its folder only `with_folder`. Raises BadInput for a format that it cannot have.
     """
     if file_format not in tuple(ExportFormat):
         raise BadInput("unknown_format", format=file_format, formats=", ".join(ExportFormat))
     if file_format == ExportFormat.JSON:
-        return _json(live, decision)
+        return _json(live, decision, live.session if with_folder else live.session.without_folder)
     parts = kind_of(live.session).document(live, prompts, decision)
-    return as_markdown(parts) if file_format == ExportFormat.MARKDOWN else as_html(parts, render)
+    return as_markdown(parts, tame) if file_format == ExportFormat.MARKDOWN else as_html(parts, render)
 
 
-def _json(live: LiveSession, decision: Decision | None) -> Iterator[str]:
-    """Yield the output of `moot show --json`, and beside it the whole session, for a later import."""
-    session = live.session
-    # Approvals hold on this computer only.
-    session = replace(session, **session.allowing(()))  # type: ignore[arg-type]
+def _json(live: LiveSession, decision: Decision | None, session: Session) -> Iterator[str]:
+    """Yield the output of `moot show --json`, and beside it the session, for a later import."""
+    # Approvals hold on this computer only, and so does the path of a chosen folder.
+    session = without_approvals(session, ()).session
     # Copied now: other tasks run before the last of them is written.
     messages = list(live.whole_messages())
     frame = {"format": MOOT_SESSION, **session_object(live, decision), "session": asdict(session)}

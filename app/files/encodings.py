@@ -4,22 +4,22 @@ import codecs
 import re
 from contextlib import suppress
 
-# In the order in which they are named where several give the same text.
-_USUAL = ("cp1252", "cp949", "cp932", "gb18030", "big5", "cp1250", "cp1251", "cp1253", "cp1254")
+from app.core.files import ENCODINGS
+
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 
-def decoded(data: bytes, named: str = "") -> tuple[str, str]:
+def decoded(data: bytes, *named: str) -> tuple[str, str]:
     """Return a text and its encoding where that is not UTF-8; "" for the text of what is none.
 
-    `named` is the encoding that the text itself names; it is taken where the bytes fit it and are not UTF-8.
+    `named` are encodings that are said to be the text's; one is taken where the bytes fit it and are not UTF-8.
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         with suppress(UnicodeDecodeError):
             return data.decode("utf-16"), "UTF-16"
         return "", ""
-    for charset in ("utf-8-sig", named):
-        with suppress(UnicodeDecodeError, LookupError):
+    for charset in ("utf-8-sig", *named):
+        with suppress(UnicodeError, LookupError):
             return data.decode(charset), "" if charset == "utf-8-sig" else charset.upper()
     text = data.decode("utf-8-sig", "replace")
     broken = text.count("\N{REPLACEMENT CHARACTER}")
@@ -28,8 +28,8 @@ def decoded(data: bytes, named: str = "") -> tuple[str, str]:
         return text, ""
     from charset_normalizer import from_bytes
 
-    best = from_bytes(data, cp_isolation=list(_USUAL)).best()
+    best = from_bytes(data, cp_isolation=[name.lower() for name in ENCODINGS]).best()
     text = str(best) if best is not None else ""
     if not text or _CONTROLS.search(text):
         return "", ""
-    return text, next(name for name in _USUAL if data.decode(name, "replace") == text).upper()
+    return text, next(name for name in ENCODINGS if data.decode(name, "replace") == text)

@@ -2,15 +2,13 @@
 
 import asyncio
 import base64
-import contextlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from app.children.host_client import child_process
+from app.children.host_client import child_answer
 from app.children.processes import FILE_READER
 from app.core import files
 from app.core.errors import BadInput
@@ -92,7 +90,7 @@ async def _made_of(request: Mapping[str, Any], problem: str, seconds: float = 0.
     """Return what a child process makes of a request. Raises BadInput with this code where that fails."""
     try:
         async with asyncio.timeout(seconds or SECONDS):
-            result = await _ask(request, _nothing)
+            result = await child_answer(FILE_READER, request)
     except (TimeoutError, OSError):
         result = None
     if result is None or "error" in result[0]:
@@ -117,7 +115,7 @@ async def _read_in_child(
     await asyncio.to_thread(_check_size, path, files.MOST_BYTES)
     try:
         async with asyncio.timeout(SECONDS):
-            result = await _ask(request, on_progress)
+            result = await child_answer(FILE_READER, request, on_progress)
     except TimeoutError:
         raise BadInput("file_too_slow", name=path.name, seconds=round(SECONDS)) from None
     except OSError as error:
@@ -129,24 +127,6 @@ async def _read_in_child(
     if "error" in header:
         raise BadInput(header["error"], **{**header["details"], "name": path.name})
     return header, data
-
-
-async def _ask(
-    request: Mapping[str, Any], on_progress: files.Progress
-) -> tuple[dict[str, Any], bytes] | None:
-    """Run a child process for one request, and return its last line and the bytes that follow it.
-
-    Returns None if it ended without that.
-    """
-    async with child_process(FILE_READER, request) as process:
-        assert process.stdout is not None
-        with contextlib.suppress(asyncio.IncompleteReadError):
-            while line := await process.stdout.readline():
-                answer: dict[str, Any] = json.loads(line)
-                if "progress" not in answer:
-                    return answer, await process.stdout.readexactly(answer["bytes"])
-                on_progress(*answer["progress"])
-        return None
 
 
 def _check_size(path: Path, most: int) -> None:

@@ -165,7 +165,8 @@ class FileFetch:
         said = answer.headers.get("Content-Range", "").rpartition("/")[2]
         if answer.status == _OK:
             said = answer.headers.get("Content-Length", "")
-        if said.isdigit() and int(said) != self._size:
+        # The number may have more digits than Python reads.
+        if said.isdecimal() and (said.lstrip("0") or "0") != str(self._size):
             raise FetchFailed(FetchProblem.WRONG_SIZE, said)
 
     def _take(self, answer: http.client.HTTPResponse, file: FileIO) -> None:
@@ -205,7 +206,7 @@ def _refusal(error: urllib.error.HTTPError) -> _Again:
     return _Again(
         _REFUSALS.get(error.code, FetchProblem.NETWORK),
         f"HTTP {error.code}",
-        float(wait) if wait.isdigit() else 0.0,
+        float(wait) if wait.isdecimal() else 0.0,
     )
 
 

@@ -22,7 +22,7 @@ from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.request import AgentTurn, Attempt, build_request
 from app.files.reader import FileReaders
-from app.markdown_page import as_html
+from app.markdown_page import as_html, tamed
 from app.providers.remote import RemoteModels
 from app.storage.paths import DataPaths
 from app.storage.session_files import VersionedFiles
@@ -116,6 +116,7 @@ async def _compare(server: WireServer, folder: Path, rounds: int) -> Result:
         files=FileReaders(),
         network=HostNetwork(Path("certificates.pem")),
         as_html=as_html,
+        tamed=tamed,
         embedded_problem=lambda: "not_installed",
     )
     engine = Engine(plugs, Resources(prompts=PROMPTS), bus)

@@ -317,6 +317,26 @@ async def test_a_pdf_is_sent_as_it_looks_and_as_text_again(person, wire_servers,
     assert "percent" not in request.messages[-1].text and not request.refused
 
 
+async def test_another_encoding_of_a_text_can_be_chosen(person, tmp_path):
+    path = tmp_path / "memo.txt"
+    # Nothing says which of the two it is.
+    path.write_bytes("Привет, мир. Это отчёт за весну.".encode("cp1251"))
+    await person.click("new_button")
+    page = person.window.controller.chat_page
+    page.chat_composer.files_given.emit([path])
+    await until(lambda: names(page) == ["memo.txt"])
+    strip = page.chat_composer.strip
+    drafts = person.window.controller.engine.drafts
+    # Back and forth, also by one that cannot read all of it, nothing is lost.
+    for encoding in ("CP949", "BIG5", "CP1251"):
+        await choose_look(person, encoding)
+        [one] = strip.attachments()
+        assert (one.name, one.encoding) == ("memo.txt", encoding)
+        assert one.text == path.read_bytes().decode(encoding, "replace")
+        await until(lambda now=one: now in drafts.of("new").attachments)
+    assert one.text == "Привет, мир. Это отчёт за весну."
+
+
 async def test_a_model_that_sees_nothing_says_why_a_pdf_is_text(qapp, data_dir, tmp_path, monkeypatch):
     path = tmp_path / "report.pdf"
     path.write_bytes(a_pdf(["Sales rose by 12 percent in spring"]))

@@ -4,11 +4,15 @@ import asyncio
 import json
 import threading
 import zipfile
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 
+from app.core.ids import new_id
+from app.core.message import Attachment
+from app.core.session import Chat, ChatSession
 from tests.app_driver import Person, at_window, until
 from tests.engine import foreign_exports as exports
 
@@ -72,6 +76,7 @@ async def test_an_export_is_looked_at_before_it_comes_in(person, tmp_path):
     assert "2 conversations from ChatGPT, Claude" in person.find("import_facts").text()
     assert "[2] mapping.a" in person.find("import_faults").text()
     assert rows(person.find("import_sessions")) == ["Cars in cities", "Read this"]
+    assert not person.sees("import_besides") and not person.sees("import_context")
     await person.click("import_sessions_none")
     assert not person.find("import_go", QPushButton).isEnabled()
     assert sessions(person) == []
@@ -81,6 +86,26 @@ async def test_an_export_is_looked_at_before_it_comes_in(person, tmp_path):
     await settled(person)
     assert page.said.text() == "Imported 2 conversations."
     await until(lambda: person.window.side_bar.sessions.model().rowCount() >= 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wanted", [False, True])
+async def test_what_comes_besides_messages_is_shown_and_off(person, tmp_path, wanted):
+    state = Chat(assistant_id="ada", instructions="Obey.", context=(Attachment(name="a.txt", text="b" * 9),))
+    session = ChatSession(id=new_id(), title="Mine", chat=state)
+    await bring_in(
+        person, tmp_path, exports.chatgpt(), {"format": "moot-session", "session": asdict(session)}
+    )
+    shown = person.find("import_besides")
+    assert person.sees("import_besides") and shown.isReadOnly()
+    assert shown.toPlainText() == "Mine\nInstructions: Obey.\nFiles: a.txt (9 B)"
+    assert not person.find("import_context").isChecked()
+    if wanted:
+        await person.click("import_context")
+    await person.click("import_go")
+    await until(lambda: len(sessions(person)) == 2)
+    kept = (await person.window.controller.engine.open(session.id)).session.chat
+    assert (kept.instructions, kept.context) == (("Obey.", state.context) if wanted else ("", ()))
 
 
 @pytest.mark.slow

@@ -1,16 +1,18 @@
 """Nothing hides in what the user decides on: every dialog and card shows unseen characters as their codes."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 
 from app.core.definitions import Agent
-from app.core.message import Author, Message, Prompt, PromptType
+from app.core.message import Attachment, Author, Message, Prompt, PromptType
 from app.core.servers import McpServer
+from app.core.session import Chat, ChatSession
 from app.core.store import Backup, BackupContents, PackedSession
 from app.core.tool import ServerState, ServerStatus
-from app.engine.importing import Arrival, Arrivals
+from app.engine.importing import MOOT, Arrival, Arrivals
 from app.engine.library.definitions import Shared
 from app.engine.work import question_text
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, LinkDialog, RestoreDialog
@@ -35,6 +37,7 @@ PACKED = PackedSession(id="s", kind=ODD, title=ODD, updated_at="", messages=1, s
 ARRIVAL = Arrival(
     app=ODD, session_id="s", title=ODD, messages=1, first="", last="", known=False, make=lambda: None  # type: ignore[arg-type]
 )  # fmt: skip
+BRINGS = Chat(assistant_id="a", instructions=ODD, context=(Attachment(name=ODD, text="x"),))
 
 
 def asked(**fields: object) -> Message:
@@ -59,6 +62,17 @@ SURFACES: dict[str, Make] = {
     ),
     "import": lambda words, look, parent: ImportDialog(
         words, look, Arrivals(name=ODD, sessions=(ARRIVAL,)), parent
+    ),
+    "import of Moot's own": lambda words, look, parent: ImportDialog(
+        words,
+        look,
+        Arrivals(
+            name=ODD,
+            sessions=(
+                replace(ARRIVAL, app=MOOT, make=lambda: (ChatSession(id="s", title=ODD, chat=BRINGS), ())),
+            ),
+        ),
+        parent,
     ),
     "restore": lambda words, look, parent: RestoreDialog(
         words, look, BackupContents(backup=BACKUP, sessions=(PACKED,), documents=()), parent

@@ -3,12 +3,14 @@
 import asyncio
 import os
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFileDialog
 
-from app.core.message import Author, Message
+from app.core.ids import new_id
+from app.core.message import Attachment, Author, Message
 from app.core.session import Chat, ChatSession
 from app.engine.export.document import Entry
 from app.gui.files.pdf_file import write_pdf
@@ -184,3 +186,36 @@ async def test_a_full_disk_is_said(qapp, data_dir, folder) -> None:
         assert file.read_bytes() == b"the old one"
         assert "out.html" in toasts(person)[0]
         assert toasts(person) != [person.window.language("export.done", name="out.html")]
+
+
+async def test_json_has_the_texts_of_a_folder_only_after_a_tick(qapp, data_dir, folder) -> None:
+    async with at_window(data_dir) as person:
+        desk = person.window.controller
+        session = await long_chat(person, 2)
+        asks, context = "Tell nobody.", (Attachment(name="a.txt", text="Salaries"),)
+        briefed = replace(
+            session, id=new_id(), chat=replace(session.chat, instructions=asks, context=context)
+        )
+        await desk.engine._store.bring_in(briefed, [])
+        for which, ticks, has in ((session, None, False), (briefed, False, False), (briefed, True, True)):
+            desk.sessions.export(which, "json")
+            if ticks is not None:
+                await until(lambda: person.sees("folder_export_dialog"))
+                assert not person.find("folder_export_include").isChecked()
+                if ticks:
+                    await person.click("folder_export_include")
+                await person.click("folder_export_go")
+            await until(lambda: any(one.isVisible() for one in person.window.findChildren(QFileDialog)))
+            dialog = next(one for one in person.window.findChildren(QFileDialog) if one.isVisible())
+            file = folder / "out.json"
+            dialog.fileSelected.emit(str(file))
+            dialog.reject()
+            await until(file.exists)
+            await until(lambda: not desk.tasks.running("export"))
+            text = file.read_text(encoding="utf-8")
+            assert (asks in text, "Salaries" in text) == (has, has)
+            file.unlink()
+        desk.sessions.export(briefed, "json")
+        await until(lambda: person.sees("folder_export_dialog"))
+        await person.click("folder_export_cancel")
+        assert not any(one.isVisible() for one in person.window.findChildren(QFileDialog))

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -154,7 +155,9 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
             exports = menu_of(sessions).actions()[5].menu().actions()
             assert [one.text() for one in exports] == [text for _, text in FORMATS]
             exports[place].trigger()
-            dialog = next(one for one in window.findChildren(QFileDialog) if one.isVisible())
+            dialogs = partial(window.findChildren, QFileDialog)
+            await until(lambda find=dialogs: any(one.isVisible() for one in find()))
+            dialog = next(one for one in dialogs() if one.isVisible())
             assert dialog.selectedFiles()[0].endswith(f"Cars_ and bicycles.{name}")
             written = tmp_path / f"out.{name}"
             dialog.fileSelected.emit(str(written))

@@ -122,6 +122,24 @@ async def test_the_next_mirror_is_asked_after_three_failures_or_a_refusal(
     assert Path(model.path).read_bytes() == CONTENT
 
 
+async def test_numbers_in_headers_that_are_none_or_without_end_stop_no_download(
+    served: Hub, folder: ModelFolder, tmp_path: Path
+) -> None:
+    part = tmp_path / "models" / "tiny" / "t.gguf.part"
+    for fault in ("odd", "zeros", "nines"):
+        part.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(CONTENT[:1_000])
+        if fault == "nines":
+            with pytest.raises(MootError) as raised:
+                await folder.fetch(offered(served), f"{served.address}/{fault}", lambda _: None)
+            assert raised.value.code == "model_fetch_wrong_size"
+            continue
+        await folder.fetch(offered(served), f"{served.address}/{fault}", lambda _: None)
+        [model] = await asyncio.to_thread(folder.models)
+        assert Path(model.path).read_bytes() == CONTENT, fault
+        await folder.remove("tiny")
+
+
 async def test_a_full_disk_is_noticed_before_the_first_byte(served: Hub, tmp_path: Path) -> None:
     huge = replace(offered(served), size=1 << 60)
     with pytest.raises(MootError) as raised:

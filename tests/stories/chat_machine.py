@@ -26,7 +26,7 @@ from app.core.settings import Settings
 from app.engine.engine import Engine, Plugs, Resources
 from app.engine.live_session import LiveSession
 from app.files.reader import FileReaders
-from app.markdown_page import as_html
+from app.markdown_page import as_html, tamed
 from app.providers.remote import RemoteModels
 from app.storage.paths import DataPaths
 from app.storage.session_files import VersionedFiles
@@ -191,6 +191,7 @@ class ChatPlay:
             files=FileReaders(),
             network=HostNetwork(Path("certificates.pem")),
             as_html=as_html,
+            tamed=tamed,
             embedded_problem=lambda: "not_installed",
         )
         self.engine = Engine(plugs, Resources(prompts=PROMPTS), bus, sleep=lambda _: asyncio.sleep(0))

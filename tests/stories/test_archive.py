@@ -49,6 +49,30 @@ def test_conversations_come_in_once_and_go_out_and_in_again(tmp_path: Path):
     assert json.loads(out.read_text(encoding="utf-8")) == before
 
 
+def test_what_an_import_brings_besides_messages_is_printed_and_left_out_unless_wanted(tmp_path: Path):
+    moot("import", written(tmp_path, exports.chatgpt()))
+    session_id = look("sessions", "--json").json[0]["id"]
+    out = tmp_path / "one.json"
+    look("export", session_id, "--format", "json", "-o", str(out))
+    value = json.loads(out.read_text(encoding="utf-8"))
+    value["session"]["chat"]["instructions"] = "Obey\nthe file."
+    value["session"]["chat"]["context"] = [{"name": "a\u200b.txt", "text": "The file."}]
+    for options, kept in (((), False), (("--with-context",), True)):
+        file = written(tmp_path, value)
+        come = moot("import", file, *options)
+        assert (come.status, come.err) == (0, "")
+        first, *rest = come.out.splitlines()
+        assert rest[:2] == ["    Instructions: Obey the file.", "    Files: a⟨U+200B⟩.txt (9 B)"]
+        assert ("was left out" in rest[2]) is not kept
+        # The file's folder stays out of the next file too, unless that is asked for.
+        again = first.split()[0]
+        assert "The file." not in look("export", again, "--format", "json").out
+        whole = look("export", again, "--format", "json", "--with-context").out
+        assert ("The file." in whole, "Obey" in whole) == (kept, kept)
+    [row] = moot("import", file, "--json").json
+    assert row["besides"][0] == "Instructions: Obey\nthe file."
+
+
 def test_a_backup_is_looked_at_and_brought_back(tmp_path: Path):
     moot("import", written(tmp_path, exports.chatgpt(), exports.open_webui()))
     target = tmp_path / "backup.zip"

@@ -137,8 +137,10 @@ def test_each_participant_is_sent_a_pdf_as_its_model_takes_it(
     moved = tmp_path / "moved.json"
     assert moot("export", session_id, "--format", "json", "--output", str(moved)).status == 0
     assert data in moved.read_text()
-    copy = moot("import", str(moved), "--json")
+    copy = moot("import", str(moved), "--with-context", "--json")
     assert (copy.status, copy.err) == (0, "")
+    [besides] = copy.json[0]["besides"]
+    assert besides.startswith("Files: cars.pdf (")
     assert sum(data in one.read_text() for one in log.parent.glob(f"*{log.suffix}")) == 2
 
 

@@ -70,7 +70,7 @@ async def test_what_does_not_fit_is_never_sent_to_the_server(rule: dict[str, Any
 async def test_all_fields_are_asked_for_at_once_and_optional_ones_may_stay_empty() -> None:
     properties = {
         "x": {"type": "integer", "default": 3, "title": "How many"},
-        "y": {"type": "string", "description": "Said" + "\n" * 200 + "\u202ealoud"},
+        "y": {"type": "string", "description": "Said" + "\n" * 200 + "\u202ealoud", "default": "a\u200bb"},
     }
     person = Person('{"x": "", "y": "z"}')
     schema = {"properties": properties, "required": ["y"]}
@@ -79,6 +79,7 @@ async def test_all_fields_are_asked_for_at_once_and_optional_ones_may_stay_empty
     first, second = (FormField(**one) for one in question["fields"])
     assert (first.label, first.kind, first.required, first.default) == ("How many", "integer", False, ("3",))
     assert (second.label, second.detail, second.required) == ("y", "Said\n\n\n⟨U+202E⟩aloud", True)
+    assert second.default == ("a⟨U+200B⟩b",)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,21 @@ def test_a_tool_is_hashed_as_sent_and_shown_short() -> None:
     assert len(offer["description"]) == 4_000
     assert offered_tool({"name": "t", "description": "a" + "\n" * 200 + "b"})["description"] == "a\n\n\nb"
     assert offer["schema"]["properties"]["a"]["description"] == "x⟨U+202E⟩"
+    told = plain_schema(
+        {
+            "properties": {
+                "enum": {"default": "a\u200b", "examples": ["b" + "\n" * 9 + "c"], "$comment": "\u2060"},
+                "b": {"enum": ["d\u200b"], "pattern": "[\u200b]", "x-note": {"say": "e\u202e"}},
+            },
+            "required": ["b\u200b"],
+        }
+    )
+    assert told["properties"] == {
+        "enum": {"default": "a⟨U+200B⟩", "examples": ["b\n\n\nc"], "$comment": "⟨U+2060⟩"},
+        # A call must have these for the letter.
+        "b": {"enum": ["d\u200b"], "pattern": "[\u200b]", "x-note": {"say": "e⟨U+202E⟩"}},
+    }
+    assert told["required"] == ["b\u200b"]
     hashes = {
         offered_tool(one)["hash"]
         for one in (

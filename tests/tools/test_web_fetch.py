@@ -4,10 +4,12 @@ import asyncio
 import gzip
 import re
 import socket
+import sys
 import time
 import zlib
 from pathlib import Path
 
+import psutil
 import pytest
 
 from app.tools.tool_host.errors import RequestError
@@ -336,3 +338,69 @@ async def test_a_page_made_to_be_hard_ends_with_its_time(server: WebServer, body
         found = {"text": ""}
     assert len(found["text"]) <= MAX_CHARACTERS
     assert time.monotonic() - began < 15
+
+
+BOMBS = {
+    "attributes": b"<p " + b" ".join(b"a%d=b" % number for number in range(300_000)) + b">x</p>",
+    "attributes of a link": b"<a href=x " + b"a " * 300_000 + b">word</a>",
+    "tags in tags": b"<div><span><a href=x>" * 60_000,
+}
+
+
+def readers() -> list[psutil.Process]:
+    """Return the processes that read pages for this one."""
+    with_arguments = ((one, " ".join(one.cmdline())) for one in psutil.Process().children())
+    return [one for one, typed in with_arguments if "file_reader" in typed]
+
+
+@pytest.mark.slow
+@pytest.mark.threat("T17")
+@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS.keys())
+async def test_good_pages_are_read_while_a_bomb_is_and_it_ends(server: WebServer, bomb: bytes) -> None:
+    bad, good = server.says("/bomb", b"<html><body>" + bomb), server.says("/page", page())
+    hard = asyncio.create_task(refusal_or_text(bad))
+    await asyncio.sleep(0.3)
+    for _ in range(2):
+        began = time.monotonic()
+        assert TEXT.strip() in (await fetch(good, policy=LOCAL))["text"]
+        assert time.monotonic() - began < 10
+    assert len(await hard) <= MAX_CHARACTERS
+    assert readers() == []
+    assert TEXT.strip() in (await fetch(good, policy=LOCAL))["text"]
+
+
+async def refusal_or_text(url: str) -> str:
+    """Return what a page that is hard to read comes to within three seconds."""
+    try:
+        return str((await fetch(url, policy=LOCAL, limits=WebLimits(seconds=3)))["text"])
+    except RequestError as error:
+        return str(error)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a process")
+@pytest.mark.threat("T17")
+async def test_a_page_that_takes_too_much_memory_is_refused(
+    server: WebServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # The limit of the process is lowered from outside: a page for which a gigabyte is too little would take a minute.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import resource\n"
+        "keep = resource.setrlimit\n"
+        "resource.setrlimit = lambda which, most: keep(which, (min(most[0], 90 << 20),) * 2)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert "could not be read" in await refusal(server.says("/page", page()), limits=WebLimits(seconds=20))
+    monkeypatch.undo()
+    assert "# A heading" in (await fetch(server.url("/page"), policy=LOCAL))["text"]
+
+
+async def test_a_reading_that_is_cancelled_ends_its_process(server: WebServer) -> None:
+    url = server.says("/bomb", b"<html><body>" + BOMBS["attributes"])
+    task = asyncio.create_task(fetch(url, policy=LOCAL))
+    while not readers():
+        assert not task.done()
+        await asyncio.sleep(0.02)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert readers() == []

@@ -75,6 +75,8 @@ def hub(content: bytes) -> Iterator[Hub]:
                 self.refuse(302, Location=self.path)
             elif fault == "busy" and served.asked[fault] == 1:
                 self.refuse(429, Retry_After="1")
+            elif fault == "odd" and served.asked[fault] == 1:
+                self.refuse(429, Retry_After="²")
             elif "resolve" in rest:
                 self.refuse(302, Location=f"{served.address}/{fault}/cdn")
             else:
@@ -94,7 +96,10 @@ def hub(content: bytes) -> Iterator[Hub]:
                 return
             self.send_response(206 if begin else 200)
             if begin:
-                self.send_header("Content-Range", f"bytes {begin}-{len(content) - 1}/{len(content)}")
+                whole = {"odd": "²", "zeros": f"{len(content):06000}", "nines": "9" * 6_000}.get(
+                    fault, len(content)
+                )
+                self.send_header("Content-Range", f"bytes {begin}-{len(content) - 1}/{whole}")
             self.send_header("Content-Length", str(len(content) - begin))
             self.end_headers()
             end = begin + len(content) // 3 if fault == "cut" else len(content)

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,7 @@ from app.cli.printing.lines import columns, error_line, json_line, lines_text, o
 from app.core.errors import BadInput
 from app.core.session import DOCX, PDF, ZIP, ExportFormat
 from app.core.store import Difference
-from app.core.texts import size_text
+from app.core.texts import size_text, visible
 from app.engine.export.event_lines import fields_of
 from app.engine.export.formats import FILE_FORMATS
 
@@ -23,6 +24,7 @@ _FIELDS = ("session_id", "app", "title", "messages", "known", "unapproved")
 async def bring_in(
     run: CommandRun,
     files: Annotated[Many, Typed(text="import_file", nargs="+", metavar="FILE", type=absolute)],
+    with_context: Annotated[bool, Typed("--with-context")] = False,
 ) -> int:
     """Import the conversations of each file that are not here yet."""
     rows: list[dict[str, object]] = []
@@ -30,13 +32,17 @@ async def bring_in(
         found = await run.moot.engine.archive.look_at(path)
         for fault in found.faults:
             await run.out.complain(error_line(fault, run.texts))
-        await run.moot.engine.archive.bring_in(found.fresh)
-        rows += [fields_of(arrival, *_FIELDS) for arrival in found.sessions]
+        await run.moot.engine.archive.bring_in(found.fresh, with_context=with_context)
+        rows += [{**fields_of(each, *_FIELDS), "besides": each.besides(run.texts)} for each in found.sessions]
         if not run.arguments.json:
             for each in found.sessions:
                 key = "cli.import.known" if each.known else "cli.import.done"
                 title = one_line(each.title)[:80]
                 await run.print(run.texts(key, session_id=each.session_id, app=each.app, title=title))
+                for line in each.besides(run.texts):
+                    await run.print("    " + one_line(visible(line)))
+            if any(each.besides(run.texts) for each in found.fresh):
+                await run.print(run.texts("cli.import.with" if with_context else "cli.import.without"))
             if dropped := sum(arrival.unapproved for arrival in found.fresh):
                 await run.print(run.texts("data.unapproved", count=dropped))
     if run.arguments.json:
@@ -92,6 +98,7 @@ async def export(
         str, Typed("--format", text="format", choices=(*ExportFormat, PDF, DOCX, ZIP), required=True)
     ],
     memo: Annotated[bool, Typed("--memo")] = False,
+    with_context: Annotated[bool, Typed("--with-context", text="with_folder")] = False,
     output: Annotated[str, Typed("-o", "--output", metavar="FILE", type=absolute)] = "",
 ) -> int:
     """Print a session, or the memo about what was decided in it, in another format, or write it to a file."""
@@ -102,7 +109,8 @@ async def export(
         await engine.export_zip(session_id, output)
         await run.print(run.texts("cli.exported", path=output))
         return OK
-    data = await (engine.memo_file if memo else engine.export_file)(session_id, form)
+    make = engine.memo_file if memo else partial(engine.export_file, with_folder=with_context)
+    data = await make(session_id, form)
     if output:
         return await _write(run, Path(output), data)
     text = safe_json(data.decode()) if form == ExportFormat.JSON else data.decode()

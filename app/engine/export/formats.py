@@ -6,6 +6,7 @@ Also what documents share: the line below a message, escaped Markdown.
 import base64
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from html import escape
 
@@ -105,8 +106,10 @@ def text_of(attachment: Attachment) -> str:
     return attachment.text.replace(NEW_PAGE, "\n\n")
 
 
-def as_markdown(parts: Iterable[DocumentPart]) -> Iterator[str]:
+def as_markdown(parts: Iterable[DocumentPart], tame: Callable[[str], str]) -> Iterator[str]:
     """Yield a document as Markdown, part by part; sub-agents are nested quotes.
+
+    `tame` makes links of pictures and text of HTML.
 
     Citations are links to an HTML anchor, which is what GitHub, VS Code and pandoc follow; others leave it out.
     """
@@ -126,7 +129,8 @@ def as_markdown(parts: Iterable[DocumentPart]) -> Iterator[str]:
                 anchor = f'<a id="{part.anchor}"></a>' if part.anchor in cited else ""
                 heading = f"**{escape_markdown(part.heading)}**"
                 quote = "> " * part.depth
-                text = f"{anchor}{heading}\n\n{entry_text(part)}".rstrip().split("\n")
+                told = entry_text(replace(part, body=tame(part.body)))
+                text = f"{anchor}{heading}\n\n{told}".rstrip().split("\n")
                 lines = ["", "", *(f"{quote}{line}".rstrip() for line in text)]
         yield "\n".join(lines).rstrip()
     yield "\n"

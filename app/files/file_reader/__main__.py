@@ -1,8 +1,8 @@
 """Starts the process that reads a file: `python -m app.files.file_reader`, or `--file-reader` of a frozen build.
 
-A line of JSON comes in: a path, a page of HTML that becomes a PDF or a Word document, or two texts to be compared. Lines
-of JSON go out: progress, then the result, which says how many bytes of text, of a picture or of the document follow it.
-The file is a stranger's, so the process has limits of its own.
+A line of JSON comes in: a path, a web page as it was sent, a page of HTML that becomes a PDF or a Word document, or two
+texts to be compared. Lines of JSON go out: progress, then the result, which says how many bytes follow it. What is read is
+a stranger's, so the process has limits of its own.
 """
 
 import json
@@ -47,6 +47,11 @@ def main() -> int:
                 from app.files.file_reader.printed_page import as_pdf as write
 
             data, answer = write(page, request["title"], Path(request["fonts"])), {}
+        elif "web_page" in request:
+            from app.files.file_reader.web_page import fetched
+
+            title, text = fetched(b64decode(request["web_page"]), *request["told"])
+            data, answer = text.encode(), {"title": title}
         elif "compare" in request:
             from app.files.file_reader.difference import difference
 

@@ -23,7 +23,7 @@ from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.gui.bridge import FRAME_MS, Bridge
 from app.gui.controllers.controller import FOLDER, Controller, PageController, Parts
-from app.gui.dialogs.ask_dialogs import FolderDialog, LinkDialog, RenameDialog, may_open
+from app.gui.dialogs.ask_dialogs import FolderDialog, FolderExportDialog, LinkDialog, RenameDialog, may_open
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import KINDS, kind_of
 from app.gui.files.user_files import ask_where, is_image, save_whole
@@ -99,9 +99,21 @@ class SessionController(PageController):
     def export(self, session: Listed | None, format_name: str) -> None:
         """Ask for a file name, then export a session in one of the formats of EXPORTS."""
         if session is not None:
-            title = self._language("top.export")
-            write = partial(self._write, session, format_name)
-            self._ask_where(title, session.title, format_name, write, opens=format_name != ZIP)
+            self._tasks.start("look at folder", self._look_and_export(session, format_name))
+
+    async def _look_and_export(self, session: Listed, format_name: str) -> None:
+        """Export a session; ask first where the file can have what is from its folder."""
+        if not await self._engine.exports_folder(session.id, format_name):
+            self._export(session, format_name)
+            return
+        dialog = FolderExportDialog(self._language, self._look, self._window)
+        dialog.chosen.connect(lambda chosen: self._export(session, format_name, with_folder=chosen))
+        dialog.open()
+
+    def _export(self, session: Listed, format_name: str, *, with_folder: bool = False) -> None:
+        title = self._language("top.export")
+        write = partial(self._write, session, format_name, with_folder=with_folder)
+        self._ask_where(title, session.title, format_name, write, opens=format_name != ZIP)
 
     def export_memo(self, session_id: str, title: str, format_name: str) -> None:
         """Ask for a file name, then save the memo about a session in one of MEMO_FORMATS."""
@@ -185,12 +197,15 @@ class SessionController(PageController):
     async def _write_made(self, make: Callable[[], Awaitable[bytes]], path: Path) -> None:
         await asyncio.to_thread(save_whole, path, await make())
 
-    async def _write(self, session: Listed, format_name: str, path: Path) -> None:
+    async def _write(
+        self, session: Listed, format_name: str, path: Path, *, with_folder: bool = False
+    ) -> None:
         if format_name == ZIP:
             await self._engine.export_zip(session.id, str(path))
             return
         if format_name != PDF:
-            await self._write_made(partial(self._engine.export_file, session.id, format_name), path)
+            make = partial(self._engine.export_file, session.id, format_name, with_folder=with_folder)
+            await self._write_made(make, path)
             return
         from app.gui.files.pdf_file import write_pdf
 

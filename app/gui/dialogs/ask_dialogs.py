@@ -11,7 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QRegularExpression, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QRegularExpressionValidator
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.core.catalog import MOST_WINDOW
 from app.core.definitions import SavedPrompt
@@ -21,7 +21,7 @@ from app.core.store import BackupContents, Difference, PackedDocument
 from app.core.texts import amount_text, exact, visible
 from app.core.tool import ServerResource
 from app.engine.chat.commands import ChatStart, ContextUse
-from app.engine.importing import Arrivals
+from app.engine.importing import Arrival, Arrivals
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import kind_text
 from app.gui.files.user_files import ContextList
@@ -29,7 +29,7 @@ from app.gui.pages.settings.settings_rows import TickList
 from app.gui.widgets.boxes import STRETCH, Margins, Part, Stretch, hbox, vbox
 from app.gui.widgets.controls import Dialog, TextBox, TickBox, button
 from app.gui.widgets.form import Field, Form, Line
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say
 
 MOST_TITLES = 5
 
@@ -102,6 +102,23 @@ class ConfirmDialog(AskDialog):
     def __init__(self, words: Language, title: str, text: str, agree: str, parent: QWidget) -> None:
         super().__init__(words, parent, "confirm", visible(title), ("agree", agree), safe=True)
         self.arrange(self.heading, plain_label("card_text", wrap=True, text=visible(text)), 6, width=420)
+
+
+class FolderExportDialog(AskDialog):
+    """Asks whether an export has what is from the session's folder as well; emits `chosen` with the answer."""
+
+    chosen = Signal(bool)
+
+    def __init__(self, words: Language, look: Look, parent: QWidget) -> None:
+        go = ("go", words("dialog.save"))
+        super().__init__(words, parent, "folder_export", words("export.folder"), go)
+        self._include = say(named("folder_export_include", TickBox(look)), words, "export.folder.include")
+        lead = plain_label("card_text", wrap=True, text=words("export.folder.text"))
+        self.arrange(self.heading, lead, self._include, 6, width=460)
+
+    def _on_go(self) -> None:
+        self.accept()
+        self.chosen.emit(self._include.isChecked())
 
 
 class LeaveDialog(AskDialog):
@@ -427,9 +444,9 @@ class ChoosingDialog(AskDialog):
 
 
 class ImportDialog(ChoosingDialog):
-    """Lets the user choose which conversations to import; emits `agreed` with them."""
+    """Lets the user choose which conversations to import; emits `agreed` with them, and whether with what they bring besides."""
 
-    agreed = Signal(object)
+    agreed = Signal(object, bool)
 
     def __init__(self, words: Language, look: Look, arrivals: Arrivals, parent: QWidget) -> None:
         title = words("import.title")
@@ -443,8 +460,19 @@ class ImportDialog(ChoosingDialog):
         text = visible("\n".join(self._faults()))
         faults = named("import_faults", plain_label("warn", wrap=True, text=text))
         faults.setVisible(bool(arrivals.faults))
-        self._lay_out(self._facts(), faults)
-        self.resize(560, 460 if arrivals.fresh else 200)
+        self._with_context = say(named("import_context", TickBox(look)), words, "import.besides")
+        besides = visible("\n\n".join(filter(None, map(self._besides, arrivals.fresh))))
+        shown = named("import_besides", QPlainTextEdit(besides, readOnly=True, tabChangesFocus=True))
+        shown.setAccessibleName(words("import.besides"))
+        for part in (self._with_context, shown):
+            part.setVisible(bool(besides))
+        self._lay_out(self._facts(), self._with_context, shown, faults)
+        self.resize(560, (460 if arrivals.fresh else 200) + (140 if besides else 0))
+
+    def _besides(self, arrival: Arrival) -> str:
+        """Return what a conversation brings besides its messages, below its title; "" for nothing."""
+        lines = arrival.besides(self._words)
+        return "\n".join((arrival.title, *lines)) if lines else ""
 
     def _facts(self) -> list[str]:
         words, sessions = self._words, self._arrivals.sessions
@@ -466,7 +494,8 @@ class ImportDialog(ChoosingDialog):
     def _on_go(self) -> None:
         wanted = set(self.list.chosen())
         self.accept()
-        self.agreed.emit([one for one in self._arrivals.fresh if one.session_id in wanted])
+        chosen = [one for one in self._arrivals.fresh if one.session_id in wanted]
+        self.agreed.emit(chosen, self._with_context.isChecked())
 
 
 class RestoreDialog(ChoosingDialog):

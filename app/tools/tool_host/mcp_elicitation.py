@@ -113,7 +113,7 @@ def _field(
         required=needed,
         options=tuple(options),
         labels=tuple(_labels(rule, options)),
-        default=() if hidden else _default(rule),
+        default=() if hidden else tuple(map(str if options else readable, _default(rule))),
         least=least,
         most=most,
         hidden=hidden,

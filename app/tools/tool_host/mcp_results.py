@@ -27,6 +27,8 @@ _FILE_NAME = 120
 _ANY_BYTES = "application/octet-stream"
 _SUFFIXES = {"audio/wav": ".wav", "audio/ogg": ".ogg", "image/jpeg": ".jpg", "text/markdown": ".md"}
 _PARTS = ("text", "image", "audio", "resource", "resource_link")
+# The keywords of JSON Schema whose texts a call must repeat, or fit.
+_FOR_THE_LETTER = ("enum", "const", "required", "pattern")
 _ANY_OBJECT: Final[dict[str, Any]] = {"type": "object"}
 
 Json = Mapping[str, Any]
@@ -121,20 +123,18 @@ def _without_references(value: Any, definitions: Json, inside: tuple[str, ...], 
                 return {}
             return _without_references(target, definitions, (*inside, reference), room)
         return {
-            name: _without_references(item, definitions, inside, room)
+            name: item
+            if name in _FOR_THE_LETTER
+            else _without_references(item, definitions, inside, room)
             if name != "properties" or not isinstance(item, Mapping)
             # These names are the server's own, so one may equal a keyword of JSON Schema.
             else {key: _without_references(rule, definitions, inside, room) for key, rule in item.items()}
             for name, item in value.items()
             if name not in ("$defs", "definitions", "$schema", "$id")
-        } | {
-            name: readable(value[name])
-            for name in ("description", "title")
-            if isinstance(value.get(name), str)
         }
     if isinstance(value, list):
         return [_without_references(item, definitions, inside, room) for item in value]
-    return value
+    return readable(value) if isinstance(value, str) else value
 
 
 def plain_result(result: Json, pages: Sequence[Json] = ()) -> dict[str, Any]:

@@ -4,7 +4,7 @@ The files: those attached, those still being read, and a composer that takes the
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -12,9 +12,9 @@ from PySide6.QtCore import QMimeData, QPoint, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QFocusEvent, QImage, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QMenu, QScrollArea, QWidget
 
-from app.core.files import PDF
+from app.core.files import ENCODINGS, PDF
 from app.core.message import Attachment
-from app.core.texts import fits
+from app.core.texts import clean_text, fits
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.files.user_files import LONG_PASTE, is_image, is_seen
 from app.gui.markdown.document import Utf16Places, units
@@ -274,6 +274,8 @@ class AttachmentStrip(ChipStrip):
         super().__init__(language, look, "attachments")
         self._attachments: tuple[Attachment, ...] = ()
         self.why_not_seen: Callable[[Attachment], str] = lambda _attachment: ""
+        # Texts that are shown in another encoding, and as they were read first.
+        self._first_read: dict[Attachment, Attachment] = {}
 
     def attachments(self) -> tuple[Attachment, ...]:
         """Return the attachments in order."""
@@ -297,11 +299,12 @@ class AttachmentStrip(ChipStrip):
         remove = (f"attachment_remove_{place + 1}", partial(self._on_remove, place))
         chip = self._chip(one.name, label, remove, icon)
         chip.setToolTip(plain_tip(self._tip(one)))
-        if one.media_type == PDF:
+        if one.media_type == PDF or one.encoding in ENCODINGS:
             name, choose = f"attachment_look_{place + 1}", partial(self._choose_look, place)
             choosing = icon_button(self._look, "chevron-down", name, choose)
             choosing.setFixedSize(20, 22)
-            name_button(choosing, self._language("chat.attachment.look", name=one.name))
+            key = "chat.attachment.look" if one.media_type == PDF else "chat.attachment.encoding"
+            name_button(choosing, self._language(key, name=one.name))
             row = chip.layout()
             assert isinstance(row, QHBoxLayout)
             row.insertWidget(row.count() - 1, choosing)
@@ -333,12 +336,15 @@ class AttachmentStrip(ChipStrip):
         return one.name
 
     def _choose_look(self, place: int, _checked: bool = False) -> None:
-        """Open the menu with the two ways to send a PDF file."""
+        """Open the menu with the two ways to send a PDF file, or with the encodings of a text."""
         one, words = self._attachments[place], self._language
         menu = named("attachment_look", QMenu(self, toolTipsVisible=True))
         menu.aboutToHide.connect(menu.deleteLater)
         why_not = self.why_not_seen(one) if not is_seen(one) else ""
-        for seen, text in ((False, words("chat.look.text")), (True, words("chat.look.seen"))):
+        for name in ENCODINGS if one.encoding else ():
+            ticked(menu, name, name == one.encoding, partial(self._read_as, place, name))
+        ways = ((False, words("chat.look.text")), (True, words("chat.look.seen")))
+        for seen, text in ways if not one.encoding else ():
             action = ticked(menu, text, is_seen(one) == seen, partial(self.look_chosen.emit, one, seen))
             if seen and why_not:
                 action.setEnabled(False)
@@ -346,6 +352,15 @@ class AttachmentStrip(ChipStrip):
         chip = self.sender()
         at = chip if isinstance(chip, QWidget) else self
         menu.popup(at.mapToGlobal(QPoint(0, -menu.sizeHint().height() - 4)))
+
+    def _read_as(self, place: int, encoding: str, _checked: bool = False) -> None:
+        """Show a text as another encoding reads its bytes, beginning with the text as it was attached."""
+        shown = self._attachments[place]
+        first = self._first_read.pop(shown, shown)
+        text = clean_text(first.text.encode(first.encoding, "replace").decode(encoding, "replace"))
+        changed = replace(first, text=text, encoding=encoding)
+        self._first_read[changed] = first
+        self.show_attachments((*self._attachments[:place], changed, *self._attachments[place + 1 :]))
 
     def _on_remove(self, place: int, _checked: bool = False) -> None:
         gone = self._attachments[place]

@@ -213,16 +213,16 @@ class DataPage(DataShown):
         if arrivals is None:
             return
         dialog = ImportDialog(self._language, self._look, arrivals, self)
-        dialog.agreed.connect(lambda chosen: self._tasks.start("import", self._bring_in(chosen)))
+        dialog.agreed.connect(lambda *chosen: self._tasks.start("import", self._bring_in(*chosen)))
         dialog.open()
 
-    async def _bring_in(self, chosen: list[Arrival]) -> None:
+    async def _bring_in(self, chosen: list[Arrival], with_context: bool) -> None:
         self._enough = False
         self._line.begin(len(chosen), cancel=self._stop_bringing_in)
         kept = 0
         try:
             while kept < len(chosen) and not self._enough:
-                await self._engine.archive.bring_in(chosen[kept : kept + 1])
+                await self._engine.archive.bring_in(chosen[kept : kept + 1], with_context=with_context)
                 kept += 1
                 self._line.show_count(kept, len(chosen))
         except MootError as error:
