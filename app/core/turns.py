@@ -359,3 +359,17 @@ def is_over(messages: Sequence[Message]) -> bool:
         for each in messages
         if each.tool_call_id in calls
     )
+
+
+def asked_at(messages: Sequence[Message], *, group: bool) -> int:
+    """Return the place of the message with which the user asked for what was done last, -1 where there is none.
+
+    What was told a `group` on the way, and so stands behind what a member says, is a part of what was asked before.
+    """
+    kinds = {one.turn_id: one.author.kind for one in reversed(messages)}
+    for place in range(len(messages) - 1, -1, -1):
+        one = messages[place]
+        told = group and kinds.get(one.follows or "") not in (None, "orchestrator")
+        if one.by_user and one.answers is None and not told:
+            return place
+    return -1

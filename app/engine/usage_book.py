@@ -58,6 +58,12 @@ class UsageBook:
         """Return this month's sum so far. Raises StorageError."""
         return self._sum(await self._read(), self._now()[:7])
 
+    async def since(self, at: str) -> Total:
+        """Return what was used since a time, in UTC. Raises StorageError."""
+        months = {at[:7], self._now()[:7]}
+        entries = [entry for month in months for entry in await self._ledger.entries(month)]
+        return Total.of(*(entry for entry in entries if entry.at >= at))
+
     async def of(self, month: str) -> MonthReport:
         """Return what a month's sum is made of. Raises StorageError."""
         entries = await self._ledger.entries(month)

@@ -372,10 +372,14 @@ class _Maker:
         return tuple(dict.fromkeys(names)) or self.summary.speakers
 
     def _step(self, *states: str) -> tuple[int, str, str]:
-        """Return the first step of a workflow in one of these states: its place from 1, name and reason; 0 for none."""
-        work = self._session.workflow if self._session else None
+        """Return the first step of a workflow in one of these states: its place from 1, name and reason; 0 for none.
+
+        One that is held, as its provider does not answer, is as one that failed.
+        """
+        work, rests = self._session.workflow if self._session else None, self.summary.status == Status.PAUSED
         for place, state in enumerate(work.steps if work else (), 1):
-            if work and state.state in states:
+            held = rests and state.state == StepStatus.READY and state.reason
+            if work and (StepStatus.FAILED if held else state.state) in states:
                 return place, visible(work.definition.steps[place - 1].name), state.reason
         return 0, "", ""
 

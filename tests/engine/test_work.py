@@ -272,6 +272,20 @@ async def test_a_failed_step_needs_the_user_and_says_why(tmp_path: Path) -> None
     assert found(other, session_id).needs == Needs.FAILURE, "the index alone says so too"
 
 
+async def test_a_step_whose_provider_has_no_credit_left_can_be_given_away(tmp_path: Path) -> None:
+    script = [ProviderError(FailureKind.QUOTA, "no")]
+    made = await read(test_workflow.bench(tmp_path, lambda _: script, agent("other")))
+    session_id = await test_workflow.run(made)
+    row = found(made, session_id)
+    live = made.engine.live(session_id)
+    assert live is not None and live.session.reason == FailureKind.QUOTA
+    first = live.workflow_session.workflow.definition.steps[0]
+    assert brief(row)[:3] == (WorkState.NEEDS_YOU, Needs.FAILURE, WorkAction.GIVE) and row.step == first.id
+    assert row.says.startswith(f"Failed: {first.name}: The account") and f": {first.name}" in row.stands
+    assert "크레딧" in korean(made, session_id)
+    await made.engine.workflows.give(session_id, row.step, "other")
+
+
 async def test_a_debate_says_its_round_and_is_done_or_stopped(tmp_path: Path) -> None:
     gate = asyncio.Event()
     made = await read(a_bench(a_log_store(tmp_path)))

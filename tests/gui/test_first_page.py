@@ -67,7 +67,7 @@ async def test_the_switch_keeps_what_is_typed_and_changes_what_is_in_the_box(per
         "chat": {"assistant_button", "tools_button"},
         "decide": {"decide_how", "decide_ends"},
     }
-    shown["work"] = {"work_with"}
+    shown["work"] = {"work_with", "composer_means"}
     for mode, names in shown.items():
         await person.click(f"segment_{mode}")
         assert box.toPlainText() == "Tea or coffee?" and box.hasFocus()
@@ -334,7 +334,6 @@ async def test_work_goes_to_a_group_or_a_workflow_that_exists(person):
     assert entries(person, "work_with") == [
         "Ready-made groups…",
         *workflows,
-        "Done means…",
         "Work in a folder of yours…",
     ]
     crew = Group(id="crew", name="Release crew", members=("assistant", "browser"))
@@ -343,15 +342,22 @@ async def test_work_goes_to_a_group_or_a_workflow_that_exists(person):
         lambda: person.find("work_with").accessibleName() == "Release crew", what="the one group there is"
     )
     assert "tokens" in person.hint()
+    await person.click("composer_means")
+    await until(lambda: person.sees("done_means_text"), what="what done means, one click away")
+    await person.write("done_means_text", "They are short")
+    await person.click("done_means_save")
+    assert person.find("composer_means").accessibleName() == "Done means (1)…"
     await person.write("composer", "Write the notes.")
     await person.press("composer", Qt.Key.Key_Return)
     page = person.window.chat_page
     await until(lambda: page.session is not None and page.session.group is not None, what="the group")
     assert page.session.group.name == "Release crew" and page.session.title == "Write the notes."
+    assert [one.text for one in page.session.criteria] == ["They are short"]
     await desk.engine.stop(page.session_id)
     await person.click("new_button")
     person.choose_from("work_with", workflows[0])
     assert person.find("work_with").accessibleName() == workflows[0] and "step" in person.hint()
+    assert person.window.top_bar.mode.text() == "", "the mode of the group that was chosen before"
     await person.write("composer", "Ship it.")
     await person.press("composer", Qt.Key.Key_Return)
     await until(lambda: page.session is not None and page.session.workflow is not None, what="the workflow")

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.core.criteria import CRITERIA, Checker, Criterion, CriterionState, Doubt, Evidence
@@ -11,7 +12,8 @@ from app.core.message import Author, Message, MessageState, Role, Usage
 from app.core.session import Chat, ChatSession, GroupSession, GroupState, Status
 from app.core.session_files import FileVersion
 from app.gui.display.appearance import Language, Look
-from app.gui.pages.chat.over_input import FilesList, Result, ResultCard, result_of
+from app.gui.display.descriptions import tone_of
+from app.gui.pages.chat.over_input import CriteriaList, FilesList, Result, ResultCard, result_of
 from app.gui.widgets.text import Paragraph
 from app.storage.paths import resources_dir
 from tests.app_driver import Person, at_window, until
@@ -85,9 +87,11 @@ async def test_what_is_accepted_is_never_green(qapp, data_dir, wire_home, wire_s
         await engine.assistants.save(architect(model=server.model, tools=(), sub_agents=()))
         await hand_over(person, "Name the colours.")
         await until(lambda: page.session is not None and page.session.status == Status.PAUSED)
+        await until(lambda: person.window.top_bar.status.text() == "Not all met")
         await person.click("result_accept")
         await until(lambda: page.session.status == Status.COMPLETED)
         assert page.result.state.property("kind") == "warn"
+        assert tone_of(page.session) == "warn"
         assert [one.state for one in page.session.criteria] == ["met", "accepted"]
         assert page.chat_composer.done_means.text() == "Done means (2)…"
 
@@ -132,6 +136,15 @@ def test_what_shows_a_criterion_is_asked_for_where_it_is(qapp) -> None:
     assert asked == [("file", "sky & sea.md"), ("message", "m")]
 
 
+def test_a_long_quotation_makes_no_list_wider_than_what_holds_it(qapp) -> None:
+    means = CriteriaList(
+        Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light"), wide=False
+    )
+    shown = Evidence(quote="wort " * 100, file="a.md")
+    means.show_criteria([Criterion(text="a", state=CriterionState.MET, round=1, evidence=shown)])
+    assert means.minimumSizeHint().width() < 200
+
+
 def test_each_criterion_stands_once_however_often_it_was_checked(qapp) -> None:
     card = ResultCard(Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light"))
     card.show()
@@ -156,8 +169,9 @@ def test_the_rest_has_its_price_where_that_is_known(qapp, language: str, rest: s
         assert not card.check.isVisible() and not card.means.isVisible()
 
 
-USER, LEAD, CHECKS = (
+USER, MEMBER, LEAD, CHECKS = (
     Author(id="user", name="User", kind="user"),
+    Author(id="jun", name="Jun"),
     Author(id="lead", name="Lead", kind="orchestrator"),
     Author(id=CRITERIA, name="Moot", kind="orchestrator"),
 )
@@ -172,7 +186,7 @@ class Past:
     def __init__(self, session: ChatSession, *said: tuple[Author, str, float | None]) -> None:
         self.session, self.messages = session, []
         for number, (author, text, cost) in enumerate(said):
-            role = Role.ASSISTANT if author is LEAD else Role.USER
+            role = Role.ASSISTANT if author in (LEAD, MEMBER) else Role.USER
             usage = None if role == Role.USER else Usage(input_tokens=1, output_tokens=1, cost_usd=cost)
             at = f"2026-11-30T08:{number:02}:00+00:00"
             state = MessageState.FAILED if text == FAILED else MessageState.DONE
@@ -181,6 +195,7 @@ class Past:
                 Message(
                     id=f"m{number}",
                     turn_id=turn,
+                    follows=f"t{number - 1}",
                     role=role,
                     author=author,
                     content=text,
@@ -193,6 +208,7 @@ class Past:
 
 ALONE = ((USER, "Ship it.", None), (LEAD, "Done.", 0.25))
 TOGETHER = (*ALONE, (LEAD, "I did my part.", 0.5))
+TOLD = (ALONE[0], (MEMBER, "I look.", 0.25), (USER, "Also this.", None), (LEAD, "Done.", 0.5))
 GROUP = GroupState(id="crew", name="Crew", members=())
 CHAT = {"id": "s", "title": "T", "chat": Chat(assistant_id="a"), "status": Status.IDLE}
 MADE = FileVersion(
@@ -215,6 +231,8 @@ EARLIER = replace(MADE, created_at="2026-11-30T07:00:00+00:00")
         (ChatSession(**CHAT, criteria=(Criterion(text="c"),)), (*ALONE[:1], (LEAD, FAILED, 0.0)), (), None),
         (GroupSession(**CHAT, group=GROUP), TOGETHER, (), "$0.75 · 2:00"),
         (GroupSession(**CHAT, group=GROUP), (*TOGETHER, *ALONE), (), None),
+        (GroupSession(**CHAT, group=GROUP), TOLD, (), "$0.75 · 3:00"),
+        (GroupSession(**CHAT, group=GROUP), (*ALONE, *TOLD), (), "$0.75 · 3:00"),
     ],
 )
 def test_a_card_is_for_work_and_not_for_a_question(session, said, files, spent) -> None:
@@ -320,3 +338,8 @@ async def test_what_is_proposed_is_kept_by_save_alone(qapp, data_dir, wire_home,
         await until(lambda: person.find("done_means_text").toPlainText() == f"{SKY}\n{SEA}")
         await person.click("done_means_cancel")
         assert controller.chats.new_means == () and action.text() == "Done means…"
+        action.trigger()
+        await until(lambda: person.sees("done_means_text"))
+        await person.write("done_means_text", SKY)
+        await person.press("done_means_text", Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: controller.chats.new_means == (SKY,), what="Ctrl+Enter to save")

@@ -140,7 +140,6 @@ async def test_a_menu_has_its_entries_however_it_is_opened(person):  # noqa: F81
             "Ready-made groups…",
             "Bug fix",
             "Feature request",
-            "Done means…",
             "Work in a folder of yours…",
         ],
         "panels_button": ["Assemble automatically", "Save participants as a panel…", "Import a panel…"],

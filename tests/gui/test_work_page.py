@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
@@ -10,9 +11,18 @@ from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu
 
+from app.core.criteria import Criterion, CriterionState
 from app.core.definitions import Busy, WorkflowDefinition, WorkflowStep
+from app.core.ids import new_id
 from app.core.session import Status
-from app.gui.pages.work.work_page import SHOWN_S, WorkPage
+from app.core.settings import RunLimits
+from app.core.usage import UsageEntry
+from app.engine.availability import Job, Work
+from app.engine.work import WorkRow, WorkState
+from app.gui.controllers.work import _state_of
+from app.gui.display.appearance import Language
+from app.gui.pages.work.work_page import SHOWN_S, WorkPage, WorkRows
+from app.storage.paths import resources_dir
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect, call, said_last
@@ -193,12 +203,31 @@ async def test_something_is_told_and_waits_until_the_next_turn(busy):
     await person.press("work_tell", Qt.Key.Key_Return)
     live = engine.live(session_id)
     await until(lambda: [one.text for one in live.session.chat.queue] == ["Mind the budget."])
-    await until(lambda: page.details._queued.text() == "1 message queued")
+    await until(lambda: page.details._queued.text() == "1 message queued" and person.sees("work_send_now"))
     await person.click("work_open")
     await until(lambda: person.sees("chat_queue") or person.window.chat_page.queue.isVisible())
     pace.slow = False
     await until(lambda: status(person, session_id) == Status.IDLE)
     assert [one.content for one in live.messages if one.by_user] == ["One", "Mind the budget."]
+
+
+async def test_what_was_told_interrupts_the_turn_on_a_click(busy):
+    person, pace = busy
+    engine = person.window.controller.engine
+    session_id = await engine.chats.start(ONE.id, "One")
+    await until(lambda: len(jobs(person)) == 1)
+    page = await shown(person)
+    page.list.choose(session_id)
+    assert not person.sees("work_send_now")
+    await person.write("work_tell", "Mind the budget.")
+    await person.press("work_tell", Qt.Key.Key_Return)
+    await until(lambda: person.sees("work_send_now"))
+    await person.click("work_send_now")
+    live = engine.live(session_id)
+    await until(lambda: [one.content for one in live.messages if one.by_user] == ["One", "Mind the budget."])
+    assert status(person, session_id) == Status.RUNNING and pace.slow, "it waited for the answer's end"
+    await until(lambda: not person.sees("work_send_now"))
+    await engine.stop(session_id)
 
 
 @pytest.mark.parametrize(
@@ -393,6 +422,44 @@ async def test_the_menu_of_a_row_steers_it_and_stop_can_be_undone(busy):
     await until(lambda: person.window.chat_page.session_id == sessions[0])
 
 
+async def test_what_today_cost_is_all_of_it(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    server = wire_servers["openai"]
+    server.script(MODEL, lambda _: Answer("Yes."))
+    async with at_window(data_dir) as person:
+        engine = person.window.controller.engine
+        await engine.assistants.save(replace(ONE, busy=None))
+        await shown(person)
+
+        def used(cost: float, at: str) -> UsageEntry:
+            return UsageEntry(message_id=new_id(), at=at, cost_usd=cost, input_tokens=1, output_tokens=1)
+
+        now = datetime.now(UTC)
+        engine.usage.note(used(0.25, now.isoformat()))
+        engine.usage.note(used(0.5, now.isoformat()))
+        engine.usage.note(used(4.0, (now - timedelta(days=1, minutes=1)).isoformat()))
+        await shown(person)
+        await until(lambda: person.window.top_bar.mode.text() == "$0.75 today")
+
+
+def test_nothing_is_green_that_nobody_has_checked(qapp):
+    rows = WorkRows(Language(resources_dir() / "i18n", "en"))
+    done = WorkRow(
+        id="s", kind="group", title="T", state=WorkState.DONE, says="Completed", limits=RunLimits()
+    )
+    met, accepted = (Criterion(text="c", state=one) for one in (CriterionState.MET, CriterionState.ACCEPTED))
+    found = [
+        rows.item_of(replace(done, criteria=some)).second_colour for some in ((), (met,), (met, accepted))
+    ]
+    assert found == ["text_2", "ok", "warn"]
+
+
+def test_nothing_is_said_of_the_time_left_once_it_is_over(qapp):
+    job = Job(id="j", agent_id="a", work=Work(session_id="s"), seconds=65.0, place=0, expected=0.2)
+    words = Language(resources_dir() / "i18n", "en")
+    assert _state_of(job, words) == "waiting for 1 min 5 s"
+    assert _state_of(replace(job, expected=2.0), words) == "waiting for 1 min 5 s · about 2 s left"
+
+
 @pytest.mark.slow
 async def test_the_limit_of_a_row_is_raised_and_it_goes_on(busy):
     person, pace = busy
@@ -402,12 +469,18 @@ async def test_the_limit_of_a_row_is_raised_and_it_goes_on(busy):
     engine.live(session_id).change(status=Status.PAUSED, reason="budget_model_calls:1")
     await shown(person)
     await until(lambda: "Paused at 1 call" in said(person, session_id))
+    page_of(person).choose(session_id)
+    await until(lambda: person.sees("work_extend"), what="the way to more, beside what is said")
+    person.choose_from("work_extend", "Change…")
+    await until(lambda: person.sees("limits_save"))
+    await person.click("limits_cancel")
     menu_of(person, session_id)["Raise the limit…"].trigger()
     await until(lambda: person.sees("limits_save"))
     person.find("setting_max_model_calls").setValue(7)
     await person.click("limits_save")
     await until(lambda: status(person, session_id) == Status.IDLE)
     assert engine.live(session_id).session.chat.limits.calls == 7
+    await until(lambda: not person.sees("work_extend"))
 
 
 async def test_chips_filter_by_kind_and_without_a_row_the_day_is_summed_up(busy):
@@ -462,6 +535,7 @@ async def test_the_details_show_files_and_criteria_with_who_checked(
         await engine.wait(session_id)
         page = await shown(person)
         page.choose(session_id)
+        await until(lambda: ", 1 file, " in said(person, session_id), what="how many files it has")
         await until(lambda: person.sees("work_files"))
         files, details = person.find("work_files"), page.details
         assert files.ids() == ("sky.md",)

@@ -8,7 +8,7 @@ from app.core.definitions import STEP, SWITCH_ASSISTANT
 from app.core.json_values import object_in
 from app.core.message import Message, MessageState, Prompt, PromptType, Role, ToolCall
 from app.core.texts import closed
-from app.core.turns import Item, ItemKind, Turns
+from app.core.turns import Item, ItemKind, Turns, asked_at
 from app.engine.export.document import USER, DocumentHead, DocumentPart, Entry, ListItem, Section, colour_of
 from app.engine.export.formats import marks, message_as_markdown, moment, named, said_by
 from app.engine.library.agents import SUB_AGENT
@@ -74,9 +74,8 @@ class ChatDocument:
         """Yield what was asked for and how its criteria stand, where it has some."""
         if not (criteria := self._session.criteria):
             return
-        asked = next(
-            (one.content for one in reversed(self._messages) if one.by_user and one.answers is None), ""
-        )
+        place = asked_at(self._messages, group=self._session.group is not None)
+        asked = self._messages[place].content if place >= 0 else ""
         lines = []
         for one in criteria:
             by = f" ({one.checked_by.name})" if one.checked_by is not None else ""

@@ -21,6 +21,7 @@ from app.core.message import Attachment, Message, MessageState, Role
 from app.core.session import OF_FOLDER, AgentMode, QueuedMessage
 from app.core.settings import RunLimits, Settings
 from app.core.texts import trimmed, visible
+from app.core.turns import asked_at
 from app.core.usage import near_text
 from app.engine.engine import Permission
 from app.engine.library.agents import AgentModel, tools_off
@@ -563,8 +564,8 @@ class ChatController(PageController):
 
 def asked_of(live: LiveSession | None) -> str:
     """Return what the user asked last in a session, "" for nothing."""
-    said = reversed(live.messages) if live is not None else ()
-    return next((one.content for one in said if one.by_user and one.answers is None), "")
+    place = asked_at(live.messages, group=live.session.group is not None) if live is not None else -1
+    return live.messages[place].content if live is not None and place >= 0 else ""
 
 
 class QueuedMessages(PageController):

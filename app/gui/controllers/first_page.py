@@ -316,8 +316,7 @@ class FirstPageController(Controller):
             inside = QMenu(words("workflow.who.menu"), menu)
             offer_assistants(inside, words, self._engine, self._workflow(chosen), self._choose_assistant)
             menu.addMenu(inside)
-        composer = self._page.chat_composer
-        menu.addActions([composer.done_means, composer.choose_folder])
+        menu.addAction(self._page.chat_composer.choose_folder)
 
     def _workflow(self, definition_id: str) -> WorkflowDefinition:
         """Return a workflow with whom the user chose for its steps."""
@@ -348,6 +347,7 @@ class FirstPageController(Controller):
         self._state.keep(MODE, mode)
         self._first.show_mode(mode)
         self._chats.show_new(assistant_id, self._group_id())
+        self._window.top_bar.show_mode(self._page.new_mode)
         self._page.composer.box.setFocus()
 
     def _wire(self) -> None:

@@ -1,14 +1,16 @@
 """Work: its page, with the queues of what waits for assistants, and the badge of what needs the user."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 
 from PySide6.QtCore import QTimer, Signal
 
 from app.core.errors import MootError
-from app.core.session import Session
+from app.core.events import MessageFinished
+from app.core.session import Session, at_limit
 from app.core.texts import unmarked, visible
 from app.engine.availability import Job
 from app.engine.work import Needs, WorkAction, WorkRow, WorkState, name_of, questions_of
@@ -18,11 +20,11 @@ from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.sessions import MainPages, SessionController
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import colours_of, names_of, time_text
-from app.gui.pages.chat.chat_composer import LimitsDialog
 from app.gui.pages.work import work_page
 from app.gui.pages.work.work_page import AssistantRow, QueueTask, WorkPage
 from app.gui.widgets.approval_card import ViewerOffer
 from app.gui.widgets.controls import passing_menu
+from app.gui.widgets.text import set_shown
 from app.gui.window_frame import WindowFrame
 
 REFRESH_MS, TICK_MS = 200, 1_000
@@ -52,6 +54,8 @@ class WorkController(Controller):
         self._pages, self._sessions, self._groups, self._viewer = pages, sessions, groups, viewer
         self._files = files
         self._page: WorkPage | None = None
+        # What today cost, in dollars.
+        self._spent = 0.0
         # What each session that the user has looked at needed then.
         self._seen: dict[str, str] = json.loads(self._state.text(SEEN, "{}"))
         self._soon = QTimer(self, singleShot=True, interval=REFRESH_MS)
@@ -73,6 +77,8 @@ class WorkController(Controller):
         for changed in (*sessions, *messages, *assistants, self._language.changed):
             changed.connect(self._refresh_soon)
         self._pages.shown.connect(self._refresh_soon)
+        bridge.message_finished.connect(self._on_message_finished)
+        bridge.file_written.connect(lambda event: self._start(self._count_files((event.session_id,))))
         self._window.side_bar.work_button.clicked.connect(lambda: self.show())
         # The questions that were open when the program last ended.
         self._start(self._then(self._engine.open_waiting, self.refresh))
@@ -99,8 +105,7 @@ class WorkController(Controller):
         self._soon.stop()
         page, engine = self._page, self._engine
         shown = page is not None and page.isVisible()
-        today = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-        since, texts = today.astimezone(UTC).isoformat(), self._language.texts
+        since, texts = _today(), self._language.texts
         rows = engine.work.rows(texts, since) if shown else engine.work.needing(texts)
         needing = [row for row in rows if row.state == WorkState.NEEDS_YOU]
         self._window.top_bar.show_asking(
@@ -130,10 +135,10 @@ class WorkController(Controller):
             )
             for agent in agents
         ]
-        page.show_work(rows, named, {agent.name: colours[agent.id] for agent in agents}, since)
+        page.show_work(rows, named, {agent.name: colours[agent.id] for agent in agents})
         top = self._window.top_bar
         top.show_title(self._language("side.work"))
-        top.show_mode(page.show_totals(len(fresh)))
+        top.show_mode(page.show_totals(len(fresh), self._spent))
         self._clock.start()
         return len(fresh)
 
@@ -153,7 +158,22 @@ class WorkController(Controller):
             self._page = self._made_page()
         self._window.show_page(self._page)
         self.refresh()
+        self._start(self._count_files([*filter(None, self._page.list.ids())]))
+        self._start(self._count_spent())
         return self._page
+
+    async def _count_spent(self) -> None:
+        """Show what today cost."""
+        self._spent = (await self._engine.usage.since(_today())).known_usd
+        self.refresh()
+
+    async def _count_files(self, session_ids: Sequence[str]) -> None:
+        """Show how many files sessions have."""
+        if self._page is not None:
+            # A folder of the user's that can't be read is said where its files are listed.
+            with suppress(MootError):
+                self._page.list.work.files |= await self._engine.session_files.counts(session_ids)
+            self._page.list.viewport().update()
 
     def _made_page(self) -> WorkPage:
         page = WorkPage(self._language, self._look)
@@ -170,6 +190,8 @@ class WorkController(Controller):
         details.means.file_wanted.connect(lambda path: details.files.asked.emit(path, work_page.OPEN))
         details.means.message_wanted.connect(lambda _id: self.session_requested.emit(details.session_id))
         self._run(details.told, self._tell)
+        self._run(details.hurried, self._send_now)
+        self._run(details.extend.chosen, lambda limits: self._extend(details.session_id, limits))
         details.cards.viewer = self._viewer
         self._answer_cards(details)
         details.cards.link_requested.connect(lambda address: self._sessions.open_link(address, ""))
@@ -199,6 +221,8 @@ class WorkController(Controller):
             jobs = [job for job in jobs if job.work.session_id == row.id and job.place is not None]
         else:
             jobs = [job for job in jobs if job.agent_id == chosen]
+        page.details.extend.show_limits(chat.limits if chat is not None else None, engine.settings().limits)
+        set_shown(page.details.extend, session is not None and at_limit(session))
         page.details.show_work(
             row,
             questions=live.turns.together(asks[0]) if asks and live is not None else (),
@@ -223,18 +247,17 @@ class WorkController(Controller):
             self._start(self._then(stop, lambda: self._offer_undo(said, resume)))
         elif what == work_page.FRONT and row is not None:
             self._try(lambda: self._engine.queues.move_to_front(row.job))
-        elif what == work_page.RAISE:
-            self._start(self._ask_limits(session_id))
+        elif what == work_page.RAISE and self._page is not None:
+            self._page.choose(session_id)
+            self._start(self._then(partial(self._engine.open, session_id), self._ask_limits))
         elif what == work_page.OPEN:
             self.session_requested.emit(session_id)
 
-    async def _ask_limits(self, session_id: str) -> None:
-        """Ask how far some work may go."""
-        live = await self._engine.open(session_id)
-        limits = live.chat_session.chat.limits or self._engine.settings().limits
-        dialog = LimitsDialog(self._language, self._look, limits, self._window)
-        self._run(dialog.given, partial(self._extend, session_id))
-        dialog.open()
+    def _ask_limits(self) -> None:
+        """Ask how far the chosen work may go."""
+        self._show_details()
+        if self._page is not None:
+            self._page.details.extend.ask()
 
     def _on_opened(self, session_id: str) -> None:
         """Keep that the user has looked at what some work needs; its question is then read from its log."""
@@ -290,6 +313,12 @@ class WorkController(Controller):
                 self._page.details.give_back(text)
             raise
 
+    async def _send_now(self, session_id: str) -> None:
+        """Interrupt a turn with the first message that waits."""
+        live = await self._engine.open(session_id)
+        for queued in live.chat_session.chat.queue[:1]:
+            await self._engine.chats.send_now(session_id, queued.id)
+
     def _try(self, command: Callable[[], None]) -> bool:
         """Carry out a command on what waits, and return whether it still waited."""
         try:
@@ -310,6 +339,10 @@ class WorkController(Controller):
             self._toasts.show_toast(words("queue.taken_out"), words("queue.open"), show, undoes=False)
 
     # Events
+
+    def _on_message_finished(self, event: MessageFinished) -> None:
+        usage = event.message.usage
+        self._spent += (usage.cost_usd or 0) if usage is not None else 0
 
     def _refresh_soon(self, _event: object = None) -> None:
         if not self._soon.isActive():
@@ -337,12 +370,20 @@ class WorkController(Controller):
         )
 
 
+def _today() -> str:
+    """Return when today began, in UTC (ISO 8601)."""
+    today = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    return today.astimezone(UTC).isoformat()
+
+
 def _state_of(job: Job, words: Language) -> str:
     """Return for how long a job has run or waited, and how long it may yet."""
     so_far = "queue.runs" if job.place is None else "queue.waits"
     times = ((so_far, job.seconds), ("queue.expected", job.expected), ("queue.left", job.left))
-    known = ((key, round(seconds)) for key, seconds in times if seconds is not None)
-    return " · ".join(words(key, time=time_text(seconds, words)) for key, seconds in known)
+    known = [(key, round(seconds)) for key, seconds in times if seconds is not None]
+    # One that takes longer than expected may go on for long.
+    shown = [(key, seconds) for key, seconds in known if seconds or key != "queue.expected"]
+    return " · ".join(words(key, time=time_text(seconds, words)) for key, seconds in shown)
 
 
 def _need(row: WorkRow) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QRegularExpression, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QRegularExpressionValidator
+from PySide6.QtCore import QRegularExpression, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QKeyEvent, QRegularExpressionValidator
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.core.catalog import MOST_WINDOW
@@ -27,7 +27,7 @@ from app.gui.display.descriptions import kind_text
 from app.gui.files.user_files import ContextList
 from app.gui.pages.settings.settings_rows import TickList
 from app.gui.widgets.boxes import STRETCH, Margins, Part, Stretch, hbox, vbox
-from app.gui.widgets.controls import Dialog, TextBox, TickBox, button
+from app.gui.widgets.controls import ENTER, Dialog, TextBox, TickBox, button
 from app.gui.widgets.form import Field, Form, Line
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say
 
@@ -157,6 +157,13 @@ class ValueDialog(AskDialog):
         """Return what is entered, None for nothing."""
         (value,) = self.form.values().values()
         return value
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        # In a text of several lines Enter alone begins another line.
+        if event.key() in ENTER and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.go.click()
+        else:
+            super().keyPressEvent(event)
 
     def _on_go(self) -> None:
         value = self.value()

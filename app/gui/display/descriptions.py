@@ -10,6 +10,7 @@ from typing import Any
 
 from app.core.catalog import provider_kind
 from app.core.council import Participant
+from app.core.criteria import CriterionState
 from app.core.definitions import Agent
 from app.core.events import RetryScheduled
 from app.core.message import Message, Usage
@@ -252,6 +253,9 @@ def tone_of(session: Session | SessionSummary) -> str:
     """Return the tone of a session's state: red for a failure alone, none for what the user has stopped or paused."""
     if failed(session.status, session.reason):
         return "error"
+    if any(one.state == CriterionState.ACCEPTED for one in getattr(session, "criteria", ())):
+        # What was accepted as it is, is not what was met.
+        return TONES["paused"]
     tones = {RESTART: "accent", "user": "neutral"} if session.status == Status.PAUSED else {}
     return tones.get(reason_code(session.reason), TONES.get(session.status, "neutral"))
 

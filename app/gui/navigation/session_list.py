@@ -23,7 +23,11 @@ INDENT = 14
 MOST_TITLE = 200
 MOST_NOW = 6
 # How a paused session is called in short, by the code of its reason; and what is said in place of a session's age.
-_SHORT = {session.RESTART: "closed", **dict.fromkeys(session.LIMITS, "limit")}
+_SHORT = {
+    session.RESTART: "closed",
+    session.Reason.CRITERIA_UNMET: "unmet",
+    **dict.fromkeys(session.LIMITS, "limit"),
+}
 _SAID = (session.Status.RUNNING, session.Status.PAUSED, session.Status.STOPPED, *_SHORT.values())
 
 

@@ -24,7 +24,7 @@ from app.gui.display.descriptions import tool_name
 from app.gui.pages.chat.message_box import AttachingComposer, MessageBox, Reading, ReadingStrip
 from app.gui.pages.settings.settings_rows import field_of
 from app.gui.widgets.boxes import hbox, put_in_tab_order, widgets_in
-from app.gui.widgets.choices import CHAT, DECIDE
+from app.gui.widgets.choices import CHAT, DECIDE, WORK
 from app.gui.widgets.controls import (
     ENTER,
     Button,
@@ -80,9 +80,10 @@ class LimitsButton(MenuButton):
         for key, limits in (("limits.usual", None), ("limits.hour", AN_HOUR)):
             text = words(key, limits=limits_text(words, limits or self._usual or RunLimits()))
             ticked(self.choices, text, limits == self._own, partial(self.chosen.emit, limits))
-        self.choices.addAction(words("limits.own"), self._ask)
+        self.choices.addAction(words("limits.own"), self.ask)
 
-    def _ask(self) -> None:
+    def ask(self) -> None:
+        """Ask for the limits."""
         dialog = LimitsDialog(self._language, self._look, self._chosen, self.window())
         dialog.given.connect(self.chosen)
         dialog.open()
@@ -209,6 +210,8 @@ class ChatComposer(AttachingComposer):
         self.gauge = MenuButton(look, "gauge", "gauge_button", chevron=False)
         self.gauge.hide()
         self.budget = LimitsButton(language, look, "composer_budget")
+        self.means = ShorteningButton("plain", "composer_means")
+        self.means.dress(look, "circle-check")
         self.stop = ShorteningButton("", "stop_button")
         self.stop.clicked.connect(self.stop_requested)
         self.stop.dress(look, "square", "text")
@@ -259,8 +262,8 @@ class ChatComposer(AttachingComposer):
     @property
     def stops(self) -> tuple[QWidget, ...]:
         """What takes the focus in the row under the box, from left to right."""
-        choices = (self.attach, self.assistant, self.group, self.budget, self.tools, self.model, self.gauge)
-        return (*choices, self.stop, self.send)
+        work = (self.attach, self.assistant, self.group, self.budget, self.means)
+        return (*work, self.tools, self.model, self.gauge, self.stop, self.send)
 
     @property
     def busy(self) -> bool:
@@ -333,6 +336,7 @@ class ChatComposer(AttachingComposer):
         for part in (self.assistant, self.tools, self.model):
             part.setVisible(alone)
         self.group.setVisible(chat and self._in_group)
+        self.means.setVisible(self._begins == WORK)
         self.asking.setVisible(alone and bool(self._asking_name))
         self.chosen.setVisible(self._begins != DECIDE and bool(self._chosen_path))
         self._fit_hint()
@@ -445,6 +449,7 @@ class ChatComposer(AttachingComposer):
         """Say how many criteria the work has that is written about."""
         key = "criteria.menu.count" if count else "criteria.menu"
         self.done_means.setText(self._language(key, count=count))
+        self.means.show_words(self.done_means.text(), short=str(count or " "))
 
     def pass_escape(self) -> None:
         """Let Escape emit `escaped` also while an answer is written."""
@@ -489,7 +494,7 @@ class ChatComposer(AttachingComposer):
         budget.setMaximumWidth(self.width() if wide <= room else least)
         budget.setVisible(wanted and wide - (0 if wide <= room else whole - least) <= room)
         parts = [part for part in parts if not part.isHidden()]
-        menus = [part for part in parts if isinstance(part, MenuButton)]
+        menus = [part for part in parts if isinstance(part, MenuButton) or part is self.means]
         room -= sum(map(_width_of, parts)) + len(parts) * gap
         hint = self._hint.sizeHint().width()
         if self._priced:
@@ -533,6 +538,7 @@ class ChatComposer(AttachingComposer):
         put_in_tab_order((self.box, *self.stops))
 
     def _connect(self) -> None:
+        self.means.clicked.connect(self.done_means.trigger)
         self.permissions.triggered.connect(lambda: self.settings_requested.emit("permissions"))
         self.message_box.escaped.connect(lambda: None if self.escape() else self.escaped.emit())
 

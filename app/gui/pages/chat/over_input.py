@@ -8,13 +8,14 @@ from itertools import takewhile
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QMenu, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.criteria import CRITERIA, Criterion, CriterionState, shown_by
-from app.core.message import Message, MessageState, Role
+from app.core.message import MessageState, Role
 from app.core.session import Status
 from app.core.session_files import FileVersion
 from app.core.texts import clock_text, exact, size_text, unmarked
+from app.core.turns import asked_at
 from app.core.usage import Total, money_text
 from app.engine.live_session import LiveSession
 from app.gui.display.appearance import Language, Look
@@ -168,6 +169,7 @@ class CriteriaList(QWidget):
         if (shown := criterion.evidence) is not None:
             quote = ShorteningButton("link", "result_evidence")
             quote.show_words(unmarked(text), plain_tip(text))
+            quote.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             wanted = self.file_wanted if shown.file else self.message_wanted
             quote.clicked.connect(partial(wanted.emit, shown.file or shown.message_id))
             parts.append(hbox(quote, STRETCH))
@@ -196,13 +198,10 @@ class Result:
 
 def result_of(live: LiveSession, files: Sequence[FileVersion], words: Language) -> Result | None:
     """Return what came of a session since the user asked last; None while it runs, and for a question that was answered."""
-    session, said = live.session, list[Message]()
+    session = live.session
     if session.chat is None or session.status in (Status.RUNNING, Status.WAITING):
         return None
-    for one in reversed(live.messages):
-        said.append(one)
-        if one.by_user and one.answers is None:
-            break
+    said = live.messages[max(0, asked_at(live.messages, group=session.group is not None)) :][::-1]
     answer = next((one.state for one in said if one.role == Role.ASSISTANT), "")
     ended = session.status in (Status.IDLE, Status.COMPLETED) and answer == MessageState.DONE
     # Where it hands nothing over, a group's orchestrator has answered by itself.

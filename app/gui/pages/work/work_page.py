@@ -22,6 +22,7 @@ from app.core.texts import amount_text, exact, unmarked, visible
 from app.engine.work import Needs, WorkAction, WorkRow, WorkState
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.descriptions import KINDS, icon_of, kind_text
+from app.gui.pages.chat.chat_composer import LimitsButton
 from app.gui.pages.chat.over_input import CriteriaList, FilesList
 from app.gui.pages.list_page import ALL, WIDE, ActingList, Details, FilterChips, ListPage
 from app.gui.panels.conversation_view import QuestionCards
@@ -77,6 +78,7 @@ class WorkItem(RowItem):
     speaker: int = 0
     stands: str = ""
     age: str = ""
+    files: str = ""
     cost: str = ""
     # Of the limit, from 0 to 1; below 0 where there is none.
     share: float = -1
@@ -99,6 +101,8 @@ class WorkRows(ItemModel):
         self.narrow = False
         # Of assistants, by their names.
         self.colours: Mapping[str, int] = {}
+        # How many files sessions have, by their ids.
+        self.files: dict[str, int] = {}
 
     def item_of(self, row: WorkRow | AssistantRow) -> WorkItem:
         words = self._language
@@ -112,24 +116,28 @@ class WorkRows(ItemModel):
                 button=words("queue.go_on" if row.held else "queue.hold"),
             )
         who, age, limit = exact(", ".join(row.who)), words.age(row.since), row.limits.usd
+        count = self.files.get(row.id, 0)
+        files = words("work.files", count=count) if count else ""
         colour = _COLOURS.get(Needs(row.needs), "warn") if row.needs else "text_2"
         if row.state == WorkState.STOPPED and row.reason_code == RESTART:
             colour = "warn"
         if row.state == WorkState.DONE:
-            # What was accepted as it is, is not what was met.
-            colour = "ok" if all(one.state == CriterionState.MET for one in row.criteria) else "warn"
+            # What was accepted as it is, is not what was met; and nobody has checked what has no criteria.
+            met = all(one.state == CriterionState.MET for one in row.criteria)
+            colour = ("ok" if met else "warn") if row.criteria else "text_2"
         return WorkItem(
             id=row.id,
             title=exact(row.title),
             second=exact(row.says),
             second_colour=colour,
-            third=" · ".join(filter(None, (who, row.stands, age))) if self.narrow else "",
+            third=" · ".join(filter(None, (who, row.stands, files, age))) if self.narrow else "",
             icon=icon_of(row.kind),
             button=words(f"work.do.{row.action}"),
             who=who,
             speaker=self.colours.get(row.who[0], 0) if row.who else 0,
             stands=row.stands,
             age=age,
+            files=files,
             cost=cost_text(row, words),
             share=min(1.0, (row.cost_usd or 0) / limit) if limit else -1,
         )
@@ -142,8 +150,8 @@ class WorkRows(ItemModel):
         if isinstance(row, AssistantRow):
             return f"{item.title}, {item.second}"
         kind, state = kind_text(row.kind, self._language), self._language(f"work.state.{row.state}")
-        said = (item.title, kind, f"{state}: {item.second}", row.stands, item.who, item.cost, item.age)
-        return ", ".join(filter(None, said))
+        said = (item.title, kind, f"{state}: {item.second}", row.stands, item.who)
+        return ", ".join(filter(None, (*said, item.files, item.cost, item.age)))
 
 
 class WorkDelegate(ItemDelegate):
@@ -168,8 +176,9 @@ class WorkDelegate(ItemDelegate):
             right = self._paint_cost(painter, QRect(right - COST, rect.top(), COST, rect.height()), item) - 12
         if item.who and not item.third:
             lines = QRect(right - AGE, rect.top() + 8, AGE, rect.height() - 16)
-            top = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
-            self._write(painter, lines, item.age, sized(painter.font(), 12), "text_2", top)
+            edge, small = Qt.AlignmentFlag.AlignRight, sized(painter.font(), 12)
+            self._write(painter, lines, item.age, small, "text_2", Qt.AlignmentFlag.AlignTop | edge)
+            self._write(painter, lines, item.files, small, "text_2", Qt.AlignmentFlag.AlignBottom | edge)
             right = lines.left() - WHO
             self._paint_who(painter, QRect(right, rect.top(), WHO - 8, rect.height()), item)
         return right - 10
@@ -384,10 +393,12 @@ class QueueView(QWidget):
 class WorkDetails(Details):
     """Shows the chosen work, or the totals of today. `buttons` are by PAUSE, STOP, RESUME and OPEN.
 
-    Signals: told(session id, text), changed() when another session is shown.
+    Signals: told(session id, text), hurried(session id) to interrupt a turn with what was told,
+    changed() when another session is shown.
     """
 
     told = Signal(str, str)
+    hurried = Signal(str)
     changed = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
@@ -407,10 +418,13 @@ class WorkDetails(Details):
         self.cards.left.connect(self.left)
         self._kind, self._cost = ElidedLabel("hint"), plain_label("hint")
         self._title = named("work_title", Paragraph("card_title"))
+        self.extend = LimitsButton(language, look, "work_extend")
         self._says, self._choose = Paragraph("card_text"), say(Paragraph("hint"), language, "work.choose")
         self.totals = named("work_totals", Paragraph("card_text"))
         self._queued = plain_label("hint")
         tips = {**_WORDS, STOP: "work.stop"}
+        hurry = button("link", "work_send_now", lambda: self.hurried.emit(self.session_id))
+        self._hurry = say(hurry, language, "queue.send_now", tip="queue.send_now.hint")
         self.buttons = {
             name: say(icon_button(look, icon, f"work_{name}"), language, tip=tips[name])
             for name, icon in _ICONS.items()
@@ -488,6 +502,7 @@ class WorkDetails(Details):
         self.means.show_criteria(criteria)
         self.queue.show_tasks(tasks)
         show_or_hide(self._queued, words("queue.messages", count=queued) if queued else "")
+        set_shown(self._hurry, bool(queued))
         set_shown(self._foot, can_tell)
 
     def take_question(self) -> None:
@@ -516,18 +531,21 @@ class WorkDetails(Details):
         acts = hbox((self._title, 1), *self.buttons.values(), spacing=4)
         vbox(top, acts, inside=self._head, spacing=6)
         self._cards = vbox()
-        parts: list[Part] = [self.totals, self._choose, self._head, self._says, self._cards]
+        parts: list[Part] = [self.totals, self._choose, self._head, self._says]
+        parts += [hbox(self.extend, STRETCH), self._cards]
         parts += [self._plan_title, self.plan, self._means_title, self.means, self._files_title, self.files]
         parts.append(self.queue)
         vbox(*parts, STRETCH, inside=body, margins=(16, 14, 16, 14), spacing=10)
         self.area = scrolling(body)
-        vbox(self._queued, self.tell, inside=self._foot, margins=(14, 8, 14, 12), spacing=6)
+        told = hbox((self._queued, 1), self._hurry)
+        vbox(told, self.tell, inside=self._foot, margins=(14, 8, 14, 12), spacing=6)
         back = hbox(self._back, STRETCH, margins=(8, 8, 8, 0))
         vbox(back, (self.area, 1), thin_line(), self._foot, inside=self, spacing=0)
 
     def _retranslate(self) -> None:
         words = self._language
         self.tell.set_words(words("work.tell"), words("work.tell.hint"), words("discussion.send"))
+        self.extend.show_words(words("limits.extend"))
 
 
 BY_WORK, BY_ASSISTANT = "work", "assistant"
@@ -552,7 +570,6 @@ class WorkPage(ListPage):
         self._language = language
         self._rows: Sequence[WorkRow] = ()
         self._assistants: Sequence[AssistantRow] = ()
-        self._today = ""
         self._kinds = FilterChips("work", reversed(KINDS))
         self._kinds.chosen.connect(lambda: self._show(anyway=True))
         self.switch = named("work_by", Segmented((BY_WORK, BY_ASSISTANT)))
@@ -573,10 +590,9 @@ class WorkPage(ListPage):
         rows: Sequence[WorkRow],
         assistants: Sequence[AssistantRow],
         colours: Mapping[str, int],
-        today: str,
     ) -> None:
-        """Show all work as it is now; `colours` are those of assistants by name, `today` is when the day began."""
-        self._rows, self._assistants, self._today = rows, assistants, today
+        """Show all work as it is now; `colours` are those of assistants by name."""
+        self._rows, self._assistants = rows, assistants
         self.list.work.colours = colours
         self._show()
 
@@ -595,17 +611,16 @@ class WorkPage(ListPage):
         """Return the work of a session, None where there is none."""
         return next((row for row in self._rows if row.id == row_id), None)
 
-    def show_totals(self, need: int) -> str:
+    def show_totals(self, need: int, spent: float) -> str:
         """Say in the details how much is done today, and return the rest: how much needs the user, of which `need` is new, how
-        much runs, and what the work of today cost.
+        much runs, and what was `spent` today in dollars.
         """
         count, words = Counter(row.state for row in self._rows), self._language
-        costs = [row.cost_usd for row in self._rows if row.cost_usd and row.since >= self._today]
         running, done = count[WorkState.RUNNING], count[WorkState.DONE]
         parts = (
             words("side.need_you", count=need) if need else "",
             words("busy.running", count=running) if running else "",
-            words("work.cost_today", amount=amount_text(sum(costs))) if costs else "",
+            words("work.cost_today", amount=amount_text(spent)) if spent else "",
         )
         said = " · ".join(filter(None, parts))
         finished = words("work.count_done", count=done) if done else ""
