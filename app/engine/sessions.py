@@ -10,6 +10,7 @@ from app.core.events import EventBus, SessionDeleted
 from app.core.message import Message
 from app.core.session import Reason, Session, Status, has_ended, resumable
 from app.core.store import SessionStore, StoredSession
+from app.core.usage import UsageEntry
 from app.engine.live_session import LiveSession
 from app.engine.runner import Run
 
@@ -56,6 +57,11 @@ class Sessions:
         live = await self.open(session_id)
         live.check_writable()
         return live
+
+    def note_unsaid(self, live: LiveSession | None, entry: UsageEntry) -> None:
+        """Keep in a session what a call cost that led to no message; not where it was closed or deleted meanwhile."""
+        if live is not None and self.live(live.id) is live and not live.read_only:
+            live.note_unsaid(entry)
 
     async def open_chat(self, session_id: str) -> LiveSession:
         """Open a chat to change it. Raises BadInput for another kind, and for one that may only be read."""
