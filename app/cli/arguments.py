@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "debate": ("debates.debate",),
     "council": ("debates.council",),
     "ask": ("chats.ask",),
+    "propose": ("chats.propose",),
     "workflow": ("chats.workflow",),
     "step": ("chats.step",),
     "give": ("chats.give",),

@@ -487,7 +487,8 @@ class Engine:
         self.permissions = Permissions(store, documents, self._sessions, tools, self.servers)
         shared = (documents, bus, self._language)
         acting = (self._sessions, self._directory)
-        self.groups = Groups(*shared, {}, *acting, self.assistants, prompts, resources.groups)
+        ready, estimates = resources.groups, self.estimates
+        self.groups = Groups(*shared, {}, *acting, self.assistants, prompts, ready, metered, estimates)
         self.workflows = Workflows(*shared, resources.workflows, *acting, metered)
 
     # Sessions

@@ -19,6 +19,7 @@ from app.core.message import Author, Message
 from app.core.owned_tasks import start_owned
 from app.core.session import Reason, Session, Status, at_limit, has_ended, resumable
 from app.core.store import SessionStore, StoredSession
+from app.core.usage import UsageEntry
 from app.engine.live_session import LiveSession
 from app.engine.request import AgentTurn
 from app.engine.turns.context import Outcome, Services
@@ -257,6 +258,11 @@ class Sessions:
         live = await self.open(session_id)
         live.check_writable()
         return live
+
+    def note_unsaid(self, live: LiveSession | None, entry: UsageEntry) -> None:
+        """Keep in a session what a call cost that led to no message; not where it was closed or deleted meanwhile."""
+        if live is not None and self.live(live.id) is live and not live.read_only:
+            live.note_unsaid(entry)
 
     async def open_chat(self, session_id: str) -> LiveSession:
         """Open a chat to change it. Raises BadInput for another kind, and for one that may only be read."""

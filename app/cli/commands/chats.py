@@ -11,7 +11,7 @@ from app.cli import arguments
 from app.cli.arguments import AsItLooks, DoneMeans, Files, Folder, SessionId, Text, Typed, amount, whole
 from app.cli.command_run import CommandRun, Step, named
 from app.cli.printing.chats import ChatPrinter
-from app.cli.printing.lines import one_line
+from app.cli.printing.lines import lines_text, one_line
 from app.core.definitions import Agent, Effort, Group
 from app.core.errors import BadInput, NotFound
 from app.core.files import is_image_file, is_pdf
@@ -20,7 +20,10 @@ from app.core.message import AGENT_OPTION, DENY_BECAUSE, Attachment, Consent, Me
 from app.core.session import OF_FOLDER, AgentMode
 from app.core.settings import RunLimits
 from app.core.texts import exact, visible
+from app.core.tool import told_of
 from app.engine.chat.commands import checked_text
+from app.engine.debate.estimates import price_text
+from app.engine.export.event_lines import plain
 from app.engine.history import look_cost, look_words
 from app.engine.library.agents import Readers, look_of
 from app.engine.live_session import LiveSession
@@ -312,6 +315,33 @@ def _approval(text: str) -> str:
     raise BadInput(
         "answer_unfit", answers=f"{Consent.ALLOW}, {Consent.ALWAYS}, {Consent.DENY}, {Consent.DENY}: …"
     )
+
+
+async def propose(
+    run: CommandRun,
+    text: Annotated[str, Typed(text="work_wanted", metavar="TASK")],
+    agree: arguments.Agreed = False,
+) -> int:
+    """Print the group that a model proposes for a task; with `--yes` it is made."""
+    groups, texts = run.moot.engine.groups, run.texts
+    await run.warm_up()
+    request = groups.proposal(text, run.moot.engine.models_for(None)[0])
+    price = price_text(texts, await groups.proposal_price(request))
+    await run.out.complain(texts("cli.propose.asks", model=request.model, price=price))
+    proposed = await groups.propose(request)
+    estimate, group = await groups.price_of(proposed), proposed.definition
+    made = (await groups.bring_in(proposed)).id if agree else ""
+    members = [plain(each.definition) | {"why": each.why} for each in proposed.members]
+    found = {"id": made, "members": members, "dropped": proposed.dropped, "usd": estimate.usd}
+    lines = [f"{group.name} · {price_text(texts, estimate)}", group.instructions]
+    for each in proposed.members:
+        agent = replace(each.definition, description=each.why)
+        more = () if agent.id else (", ".join(agent.tools), agent.instructions)
+        lines.append(" · ".join((f"- {told_of(agent)}", *more)))
+    if proposed.dropped:
+        lines.append(texts("propose.dropped", what=", ".join(proposed.dropped)))
+    lines.append(texts("propose.made", name=group.name) if made else texts("cli.propose.not_made"))
+    return await run.answer(plain(group) | found, lines_text(map(one_line, lines)))
 
 
 async def workflow(

@@ -233,8 +233,7 @@ async def say_price(
     """Print what a step uses: a line, or the event `estimate`. In a what-if round only those that are `asked` speak."""
     engine = run.moot.engine
     estimated = partial(engine.councils.estimate, session, messages, what, asked)
-    await engine.estimates.ask(estimated().unasked)
-    found = estimated()
+    found = await engine.estimates.priced(estimated)
     usd = list(found.usd) if found.usd else None
     record = {"event": "estimate", "session_id": session.id, "at": utc_now(), "step": what}
     used = {"calls": found.turns, "checks": found.checks, "tokens": list(found.tokens), "usd": usd}

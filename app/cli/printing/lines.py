@@ -10,8 +10,8 @@ from pathlib import Path
 from unicodedata import combining, east_asian_width
 
 from app.cli.terminal import Out
-from app.core.errors import UNWRITTEN, MootError, Problem
-from app.core.session import in_words
+from app.core.errors import UNWRITTEN, MootError, Problem, ProviderError
+from app.core.session import failure_text, in_words
 from app.core.texts import Texts, choose_language, without_steering
 from app.storage.paths import resources_dir
 
@@ -75,6 +75,8 @@ def error_line(error: MootError, texts: Texts) -> str:
     """Return an error as one line in the user's language."""
     said = in_words(error.details, texts).items()
     details = {name: one_line(str(value))[:MOST_BLANK] for name, value in said}
+    if isinstance(error, ProviderError):
+        return one_line(failure_text(error.kind, error.detail, "", texts))
     return one_line(named_text(texts, "error", error.code, details))
 
 

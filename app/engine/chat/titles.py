@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from app.core.definitions import Agent
 from app.core.errors import ProviderError
@@ -10,7 +11,6 @@ from app.core.message import Message, MessageState, Role
 from app.core.provider import one_message
 from app.core.session import Status
 from app.core.settings import Settings
-from app.core.usage import UsageEntry
 from app.engine.chat.commands import MAX_TITLE, title_of
 from app.engine.library.agents import AgentDirectory, AgentModel
 from app.engine.live_session import LiveSession
@@ -63,14 +63,9 @@ class Titles:
             answer=answer.content[:EXCERPT],
         )
         request = one_message(model.provider, model.model, text)
-
-        def note(entry: UsageEntry) -> None:
-            # A session that was closed or deleted meanwhile is not written to.
-            if self._sessions.live(session_id) is live and not live.read_only:
-                live.note_unsaid(entry)
-
+        used = partial(self._sessions.note_unsaid, live)
         try:
-            title = title_in(await self._models.ask(request, session_id, answer.author, used=note))
+            title = title_in(await self._models.ask(request, session_id, answer.author, used=used))
         except ProviderError:
             return
         if title and self._sessions.live(session_id) is live and self._source(live) is not None:

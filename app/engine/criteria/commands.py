@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from app.core.criteria import MAX_CRITERION, MOST_CRITERIA, CriterionState, accepted, criteria_of
 from app.core.errors import BadInput
@@ -39,7 +40,7 @@ class Criteria:
             self._language(), "criteria-propose", most=str(MOST_PROPOSED), task=task[:MOST_TASK]
         )
         request = one_message(model.provider, model.model, text, schema=_PROPOSED)
-        used = live.note_unsaid if live is not None else lambda _entry: None
+        used = partial(self._sessions.note_unsaid, live)
         answer = await self._models.ask(request, session_id, used=used)
         said = as_list((read_object(answer) or {}).get("criteria"))
         texts = [one for one in said if isinstance(one, str) and len(one) <= MAX_CRITERION]

@@ -227,6 +227,11 @@ class Estimates:
                 price = await self._models.price(*pair)
             self._prices[pair] = price
 
+    async def priced(self, estimated: Callable[[], Estimate]) -> Estimate:
+        """Return an estimate once the prices that it lacks were asked for."""
+        await self.ask(estimated().unasked)
+        return estimated()
+
     def debate(self, setup: DebateSetup, context_tokens: int, judge: str = "", finder: str = "") -> Estimate:
         """Return what a debate of these participants will use; makes no call and reads no file.
 
@@ -284,13 +289,16 @@ class Estimates:
         found = _summed(lambda length: calls_of(length) + checks, self._prices, pairs)
         return replace(found, checks=len(checks))
 
-    def group(self, group: Group) -> Estimate:
-        """Return what one message to a group will use at most: each turn of the orchestrator's hands over."""
+    def group(self, group: Group, agents: Sequence[Agent] = ()) -> Estimate:
+        """Return what one message to a group will use at most: each turn of the orchestrator's hands over.
+
+        `agents` are the members of a group that is not saved yet.
+        """
         state = GroupState(id=group.id, name=group.name, members=group.members)
         provider, model = group.orchestrator.provider, group.orchestrator.model
         leader = Agent(id=group.id, name=group.name, provider=provider, model=model)
         leader = replace(leader, instructions=group.instructions)
-        lead, members = self._agent(leader), map(self._agent, self._directory.members(state))
+        lead, members = self._agent(leader), map(self._agent, agents or self._directory.members(state))
         speakers = [speaker for member in members for speaker in (lead, member)]
         return estimate(speakers, 2 * group.turns_limit if speakers else 0, self._prices)
 

@@ -1,29 +1,38 @@
-"""The commands of groups: their definitions, and sessions with them; `engine.groups` for window and command line.
+"""The commands of groups: their definitions, also those that a model proposes, and sessions with them; `engine.groups`.
 
 Also a running group: the orchestrator's turns and its members', each a root turn of the conversation.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from app.core.definitions import Agent, Group
+from app.core.definitions import Agent, Group, Leader
 from app.core.errors import BadInput, Failure
 from app.core.events import GroupsChanged
-from app.core.message import Attachment, Author
+from app.core.json_values import as_list, objects_in, read_object, schema_list, schema_object
+from app.core.message import Attachment, Author, Role
+from app.core.provider import ModelRequest, one_message
 from app.core.session import AgentMode, Chat, GroupSession, GroupState, Plan, Reason, Status, counted
-from app.core.texts import clean_text
+from app.core.texts import clean_text, fold, visible
+from app.core.tool import FILES, ToolChoice, assistants_called, told_of
 from app.engine.chat.commands import begun_with, checked_mode, checked_text
 from app.engine.chat.run import ChatRun, no_answer, user_message
+from app.engine.debate.estimates import Estimate, Estimates
+from app.engine.debate.setup import distinct
 from app.engine.director import Ask, Speak
 from app.engine.group.director import decide, members_turn
+from app.engine.history import tokens_of
 from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel, Assistants
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.prompts import Prompts
 from app.engine.request import ORCHESTRATOR, next_lead, orchestrator_of, told_to_lead, turns_used
 from app.engine.runner import Sessions
+from app.engine.turns.context import MeteredModels
 
 
 class GroupRun(ChatRun):
@@ -82,6 +91,15 @@ MAX_MEMBERS = 20
 MAX_TURNS = 200
 MAX_ITEMS = 100
 MAX_ITEM = 500
+# Of a proposal: its members; the assistants, tools or models that the model is told of.
+MOST_PROPOSED, MOST_LISTED = 8, 60
+# Characters of the task and of what was last answered to it; of a name, of a line, and of instructions in a proposal.
+MOST_TASK, MOST_SAID, MOST_NAME, MOST_LINE, MOST_TOLD = 20_000, 4_000, 60, 300, 4_000
+# Its tokens, at least and at most.
+_WRITTEN = (400, 2_500)
+_TEXT = {"type": "string"}
+_MEMBER = schema_object(name=_TEXT, role=_TEXT, instructions=_TEXT, tools=schema_list(_TEXT), why=_TEXT)
+_GROUP = schema_object(name=_TEXT, instructions=_TEXT, orchestrator=_TEXT, members=schema_list(_MEMBER))
 
 
 _KIND = LibraryKind(
@@ -105,6 +123,8 @@ class Groups(Definitions[Group]):
     _assistants: Assistants
     _prompts: Prompts
     _ready_made: Path | None
+    _models: MeteredModels
+    _estimates: Estimates
 
     def ready_made(self) -> dict[str, Shared[Group]]:
         """Return the groups that come with the program in the current language, by the names of their files; none is saved yet."""
@@ -112,12 +132,109 @@ class Groups(Definitions[Group]):
         return {file.stem: self.read_shared(file.read_text(encoding="utf-8")) for file in files}
 
     async def bring_in(self, shared: Shared[Group]) -> Group:
-        """Save a group that was read from a file, and its members; a member that exists already is used as it is."""
+        """Save a group that was read from a file or proposed, and its members; one that exists is used as it is."""
         ids = []
+        self._checked(shared.definition)
         for one in shared.members:
             twin = next((agent for agent in self._assistants.all() if _same(agent, one.definition)), None)
-            ids.append((twin or await self._assistants.save(replace(one.definition, id=""))).id)
+            known = self._assistants.get(one.definition.id) or twin
+            ids.append((known or await self._assistants.save(replace(one.definition, id=""))).id)
         return await self.save(replace(shared.definition, members=tuple(ids)))
+
+    # Proposals
+
+    def proposal(self, task: str, usual: AgentModel, session_id: str = "") -> ModelRequest:
+        """Return what is asked for a group for a task, also one of a session: of `usual`, or the settings' helper.
+
+        Raises BadInput for a model that cannot propose.
+        """
+        live = self._sessions.live(session_id)
+        messages, imported = (live.messages, bool(live.session.source)) if live is not None else ((), False)
+        model = self._directory.helper_for(messages, usual, imported=imported)
+        if not task.strip():
+            raise BadInput("propose_no_task")
+        # A whole turn of an external agent is too much for that, and a small model proposes nothing of use.
+        if model.external or model.guided:
+            code = "propose_agent" if model.external else "propose_small"
+            raise BadInput(code, name=model.model or model.label)
+        said = (one.content for one in reversed(messages) if one.role == Role.ASSISTANT and not one.part)
+        text = self._prompts.text(
+            self._language(),
+            "group-propose",
+            most=MOST_PROPOSED,
+            task=f"{task[:MOST_TASK]}\n\n{next(filter(None, said), '')[:MOST_SAID]}".strip(),
+            assistants=_listed(map(told_of, self._directory.fitting(task[:MOST_LINE]))),
+            tools=_listed(f"{one.key}: {one.description}" for one in self._granted()),
+            models=_listed(self._directory.leaders()),
+        )
+        return one_message(model.provider, model.model, text, schema=_GROUP)
+
+    async def proposal_price(self, request: ModelRequest) -> Estimate:
+        """Return what it takes to have a group proposed."""
+        seat = (request.provider, request.model)
+        read = tokens_of(str(request.messages[0]["content"]), request.model)
+        return await self._estimates.priced(
+            lambda: self._estimates.of_calls(lambda length: [(seat, read, _WRITTEN[length])])
+        )
+
+    async def propose(self, request: ModelRequest, session_id: str = "") -> Shared[Group]:
+        """Return the group that a model proposes, without what does not fit; nothing is saved.
+
+        A session that it is for says what the call cost. Raises ProviderError, BadInput for what cannot be read.
+        """
+        used = partial(self._sessions.note_unsaid, self._sessions.live(session_id))
+        found = read_object(await self._models.ask(request, session_id, used=used)) or {}
+        members, dropped = dict[str, Shared[Agent]](), list[str]()
+        for said in objects_in(found.get("members")):
+            one = self._proposed_member(said)
+            agent, key = one.definition, fold(one.definition.name)
+            able = (agent.id or agent.instructions) and key and key not in members
+            if able and len(members) < MOST_PROPOSED:
+                members[key] = one
+                dropped += (f"{agent.name}: {what}" for what in one.dropped)
+            else:
+                dropped.append(f"members: {agent.name}")
+        name, leader = _line(found, "name"), _line(found, "orchestrator", MOST_LINE)
+        if not (name and members):
+            raise BadInput("propose_unreadable")
+        if leader and leader not in self._directory.leaders():
+            dropped.append(f"orchestrator: {leader}")
+            leader = ""
+        provider, _slash, model = leader.partition("/")
+        group = Group(
+            id="",
+            name=distinct(name, (one.name for one in self.all())),
+            orchestrator=Leader(provider=provider, model=model),
+            instructions=_line(found, "instructions", MOST_TOLD),
+        )
+        return Shared(definition=group, dropped=tuple(dropped), members=tuple(members.values()))
+
+    async def price_of(self, proposed: Shared[Group]) -> Estimate:
+        """Return what one message to a proposed group will use at most."""
+        members = [one.definition for one in proposed.members]
+        return await self._estimates.priced(lambda: self._estimates.group(proposed.definition, members))
+
+    def _proposed_member(self, said: Mapping[str, object]) -> Shared[Agent]:
+        """Return the assistant of a name, else a new one with those of its tools that there are."""
+        name, why = _line(said, "name", MOST_LINE), _line(said, "why", MOST_LINE)
+        if known := assistants_called(name, self._directory.fitting("")):
+            return Shared(definition=known[0], why=why)
+        wanted = dict.fromkeys((FILES, *(one for one in as_list(said.get("tools")) if isinstance(one, str))))
+        granted = {FILES, *(key for one in self._granted() for key in (one.key, one.group))}
+        agent = Agent(
+            id="",
+            name=name[:MOST_NAME].strip(),
+            role=_line(said, "role"),
+            description=why,
+            instructions=_line(said, "instructions", MOST_TOLD),
+            tools=tuple(one for one in wanted if one in granted),
+        )
+        dropped = tuple(f"tools: {visible(one)[:MOST_NAME]}" for one in wanted if one not in granted)
+        return Shared(definition=agent, why=why, dropped=dropped)
+
+    def _granted(self) -> list[ToolChoice]:
+        """Return the tools that a new member can have; those for files it has, and nobody whom it could call."""
+        return [one for one in self._assistants.tools() if one.group not in ("", FILES)]
 
     # Work
 
@@ -226,6 +343,17 @@ class Groups(Definitions[Group]):
             raise BadInput("group_members", most=MAX_MEMBERS)
         members = tuple(self._assistants.read_shared(json.dumps(one)) for one in entries)
         return replace(super()._from_shared(document), members=members)
+
+
+def _listed(lines: Iterable[str]) -> str:
+    """Return the first lines of a list for a model, each shortened."""
+    return "\n".join(f"- {' '.join(line.split())[:MOST_LINE]}" for line in islice(lines, MOST_LISTED))
+
+
+def _line(said: Mapping[str, object], name: str, most: int = MOST_NAME) -> str:
+    """Return a text of an answer in one line, in which nothing is hidden; "" for none."""
+    text = said.get(name)
+    return " ".join(visible(text).split())[:most].strip() if isinstance(text, str) else ""
 
 
 def _same(one: Agent, other: Agent) -> bool:

@@ -354,6 +354,12 @@ class AgentDirectory:
             return model
         return self.model(provider, name) if self.has_provider(provider) else model
 
+    def leaders(self) -> list[str]:
+        """Return the models that can lead a group, as messages name them."""
+        ready = [one for one in self._providers() if one.ready and one.config.enabled]
+        models = [self.model(one.config.id, name) for one in ready for name in one.models]
+        return [one.name for one in models if not (one.external or one.guided)]
+
     def about_user(self, agent: Agent) -> str:
         """Return what an agent is told about the user, "" for nothing."""
         return self._documents.settings().about_user.strip() if agent.knows_user else ""

@@ -39,10 +39,12 @@ _VERSION = "version"
 class Shared(Generic[Definition]):
     """A definition from a shared file, ready to be saved.
 
-    `dropped` names what of the file was left out; `members` are the assistants of a group.
+    `dropped` names what of the file was left out; `members` are the assistants of a group. In a group that a model
+    proposes, `why` says what it needs a member for.
     """
 
     definition: Definition
+    why: str = ""
     dropped: tuple[str, ...] = ()
     members: tuple["Shared[Agent]", ...] = ()
 

@@ -48,7 +48,7 @@ class ChatController(PageController):
 
     Signals: session_started(session id), settings_requested(page, provider id), mode_changed() of a new chat,
     refreshed() when the assistants to choose from were shown again, several_requested(text, attachments) for a question
-    to several models.
+    to several models, proposal_requested(task, ModelRequest, session id) to have a model propose a group.
     """
 
     session_started = Signal(str)
@@ -56,6 +56,7 @@ class ChatController(PageController):
     refreshed = Signal()
     several_requested = Signal(str, object)
     mode_changed = Signal()
+    proposal_requested = Signal(str, object, str)
 
     def __init__(self, parts: Parts[AppWindow], page: ChatPage) -> None:
         super().__init__(parts)
@@ -167,7 +168,7 @@ class ChatController(PageController):
         """Ask what must be true of the work that is written about when it is done."""
         session, models = self.page.session, self._models()
         means = self.new_means if session is None else tuple(one.text for one in session.criteria)
-        task = self.page.composer.box.text() or asked_of(self._engine.live(self.page.session_id))
+        task = self._task
         dialog = DoneMeansDialog(self._language, means, self._window)
         # A whole turn of an external agent is too much for that, and a small model proposes nothing of use.
         dialog.propose.setEnabled(bool(task and models) and not (models[0].external or models[0].guided))
@@ -189,6 +190,17 @@ class ChatController(PageController):
         dialog.add(proposed)
         if not proposed:
             self._toasts.show_toast(self._language("criteria.propose.nothing"))
+
+    @property
+    def _task(self) -> str:
+        """What is written, or was asked last."""
+        return self.page.composer.box.text() or asked_of(self._engine.live(self.page.session_id))
+
+    async def _propose_group(self) -> None:
+        """Offer to have a model propose a group for the task."""
+        session_id = self.page.session_id
+        request = self._engine.groups.proposal(self._task, self._models()[0], session_id)
+        self.proposal_requested.emit(self._task, request, session_id)
 
     def _choose_means(self, session_id: str, means: tuple[str, ...]) -> None:
         if session_id:
@@ -321,6 +333,7 @@ class ChatController(PageController):
         self._run(page.state_line.extend.chosen, lambda limits: self._extend(page.session_id, limits))
         composer.done_means.triggered.connect(self._on_done_means)
         composer.choose_folder.triggered.connect(self._on_choose_folder)
+        composer.propose_group.triggered.connect(lambda: self._start(self._propose_group()))
         composer.chosen_left.connect(self._on_chosen_left)
         criteria = self._engine.criteria
         page.result.accept_requested.connect(lambda: self._start(criteria.accept(page.session_id)))

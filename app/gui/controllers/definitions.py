@@ -5,7 +5,7 @@ what runs them.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -14,13 +14,17 @@ from typing import TYPE_CHECKING, Any, Generic
 from PySide6.QtCore import Signal
 
 from app.core.definitions import Agent, Group
+from app.core.draft import NEW
 from app.core.errors import MootError
 from app.core.ids import new_id
+from app.core.provider import ModelRequest
 from app.core.session import Definition
 from app.core.tool import FILES
+from app.engine.debate.estimates import price_text
 from app.engine.library.definitions import CHANGED_ELSEWHERE, Definitions, Shared, read_document
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
+from app.gui.display.descriptions import most_text
 from app.gui.files.user_files import ask_for_file, ask_where, free_name, read_shared_file, write_shared_file
 from app.gui.navigation.side_bar import PartnerList, assistant_partners, group_partners
 from app.gui.tasks import Tasks
@@ -28,6 +32,7 @@ from app.gui.widgets.form import DefinitionEditor
 from app.gui.window_frame import WindowFrame
 
 if TYPE_CHECKING:
+    from app.gui.dialogs.definition_dialogs import ProposalDialog
     from app.gui.pages.assistants.assistant_form import Choices
     from app.gui.pages.assistants.assistants_page import AssistantEditor, AssistantsPage
     from app.gui.pages.groups.group_page import GroupPage
@@ -487,6 +492,56 @@ class GroupCommands(DefinitionCommands[Group]):
         dialog = ReadyGroupsDialog(self._language, self._look, ready, self._window)
         dialog.given.connect(lambda stem: self._tasks.start("ready-made", self.keep(ready[stem])))
         dialog.open()
+
+    def propose(self, task: str, request: ModelRequest, session_id: str) -> None:
+        """Offer to have a model propose a group for a task, of a session where one is named, and then to make it."""
+        from app.gui.dialogs.definition_dialogs import ProposalDialog
+
+        words, groups, tasks = self._language, self._engine.groups, self._tasks
+        dialog = ProposalDialog(words, self._look, request.model, self._assistants.choices(), self._window)
+
+        async def show_price() -> None:
+            money = price_text(words, await groups.proposal_price(request))
+            dialog.price.setText(words("estimate.call", count=1, money=money))
+
+        async def ask() -> None:
+            proposed = await groups.propose(request, session_id)
+            dialog.show_proposal(proposed)
+            dialog.price.setText(most_text(words, await groups.price_of(proposed)))
+
+        async def said(act: Callable[[], Awaitable[None]]) -> None:
+            try:
+                await act()
+            except MootError as error:
+                dialog.say(words.problem(error.code, **error.details), "error")
+
+        make = partial(self._make_proposed, dialog, task if session_id else "")
+        dialog.asked.connect(lambda: tasks.replace("propose", said(ask)))
+        dialog.made.connect(lambda shared: tasks.start("make", said(partial(make, shared))))
+        dialog.finished.connect(lambda _result: tasks.cancel("propose"))
+        tasks.replace("propose", show_price())
+        dialog.open()
+
+    async def _make_proposed(self, dialog: "ProposalDialog", task: str, shared: Shared[Group]) -> None:
+        """Make a proposed group with its new members, and show where the task is handed over to it."""
+        known = {one.id for one in self._engine.assistants.all()}
+        group = await self.definitions.bring_in(shared)
+        dialog.accept()
+        self._offer_undo(
+            self._language("propose.made", name=group.name),
+            lambda: self._tasks.start("take back", self._take_back(group, known)),
+        )
+        draft = self._engine.drafts.of(NEW)
+        if task not in draft.text:
+            self._engine.drafts.keep(NEW, draft.led_by(task))
+        self.chat_requested.emit(group.id)
+
+    async def _take_back(self, group: Group, known: Collection[str]) -> None:
+        """Delete a group and the members that were made with it."""
+        await self.definitions.delete(group.id)
+        for one in group.members:
+            if one not in known:
+                await self._engine.assistants.delete(one)
 
     def _wire(self, bridge: Bridge) -> None:
         side = self._window.side_bar

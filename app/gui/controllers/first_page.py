@@ -306,6 +306,7 @@ class FirstPageController(Controller):
             members = ", ".join(known[member] for member in group.members if member in known)
             self._add(GROUP, group.id, group.name, members)
         menu.addAction(words("group.ready"), self.ready_groups_requested.emit)
+        menu.addAction(self._page.chat_composer.propose_group)
         menu.addSeparator()
         for workflow in self._engine.workflows.all():
             steps = ", ".join(step.name for step in workflow.steps)

@@ -1,8 +1,8 @@
 """Dialogs of definitions and decisions.
 
 They preview panels, assistants and groups from a file, list the groups that come with the program, ask which of two changes
-is kept, edit a panel (its name, who is asked, how long they debate what is open, and who judges that), and ask what was
-decided in a session and on which date to look at it again.
+is kept, edit a panel (its name, who is asked, how long they debate what is open, and who judges that), show a group that
+a model proposes, and ask what was decided in a session and on which date to look at it again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,21 +19,24 @@ from app.core.ids import new_id
 from app.core.provider import ProviderStatus
 from app.core.session import MIN_ROUNDS
 from app.core.texts import exact, visible
+from app.core.tool import FILES
 from app.engine.council.panels import named_apart
 from app.engine.debate.setup import MAX_PARTICIPANTS, voice_of
 from app.engine.decisions.journal import is_date
 from app.engine.library.definitions import Shared
 from app.gui.dialogs.ask_dialogs import AskDialog, ValueDialog
 from app.gui.display.appearance import Language, Look
+from app.gui.pages.assistants.assistant_form import AssistantForm, Choices
 from app.gui.pages.decisions.your_decision import DecisionForm
+from app.gui.pages.groups.group_page import COLUMN_WIDTH, GroupForm
 from app.gui.pages.settings.settings_rows import TwoLineList
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, vbox
-from app.gui.widgets.controls import RoundsSlider, TickBox, button, icon_button
+from app.gui.widgets.controls import RoundsSlider, TickBox, button, icon_button, scrolling
 from app.gui.widgets.form import Field
 from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.model_choice import Facts, ModelButton, ModelMenu, model_text
-from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, show_as
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,6 +209,8 @@ class TwoChangesDialog(AskDialog):
 
 
 INDENT = 28
+# The largest size in pixels of the dialog with a proposed group.
+WIDE, HIGH = 1040, 720
 
 
 class PanelDialog(AskDialog):
@@ -329,6 +334,96 @@ class PanelDialog(AskDialog):
     def _on_go(self) -> None:
         self.accept()
         self.saved.emit(replace(self._panel, participants=self._participants, **self.form.values()))
+
+
+class ProposalDialog(AskDialog):
+    """Asks whether a model shall propose a group, and shows that for editing; nothing is saved here.
+
+    Emits `asked`, and then `made` with the group. Assistants that are there already are only looked at.
+    """
+
+    asked = Signal()
+    made = Signal(object)
+
+    def __init__(self, words: Language, look: Look, model: str, choices: Choices, parent: QWidget) -> None:
+        go = ("make", words("criteria.propose"))
+        super().__init__(words, parent, "propose", words("propose.title"), go)
+        self._choices, self._model = choices, exact(model)
+        self._members: dict[str, Shared[Agent]] = {one.id: Shared(definition=one) for one in choices.agents}
+        self._said = named("propose_said", Paragraph("card_text"))
+        self._why = named("propose_why", Paragraph("card_text"))
+        self.price = named("propose_price", plain_label("hint"))
+        self._group, self._member = GroupForm(words, look), AssistantForm(words, look)
+        member = frame("", vbox(self._why, self._member, margins=16, spacing=12))
+        left, right = (scrolling(part, keeps_bar=True) for part in (self._group, member))
+        left.setFixedWidth(COLUMN_WIDTH)
+        self._both = frame("", hbox(left, (right, 1)))
+        self._both.hide()
+        self.arrange(self.heading, self._said, (self._both, 1), before=self.price, width=480, height=190)
+        self._group.changed.connect(lambda _name: self.go.setEnabled(bool(self._group.members)))
+        self._group.member_chosen.connect(self._show_member)
+        self._group.new_member_requested.connect(self._on_new)
+        self._group.cards.edit_requested.connect(lambda _agent_id: self._member.name.setFocus())
+        self._member.changed.connect(lambda _name: self._on_member())
+        self.say(words("propose.asked", model=self._model))
+
+    def say(self, text: str, kind: str = "card_text", *, busy: bool = False) -> None:
+        """Say what the model does, or what went wrong."""
+        show_as(self._said, kind, text)
+        self.go.setDisabled(busy)
+
+    def show_proposal(self, shared: Shared[Group]) -> None:
+        """Show what was proposed."""
+        members = {one.definition.id or new_id(): one for one in shared.members}
+        for agent_id, one in members.items():
+            self._members[agent_id] = replace(one, definition=replace(one.definition, id=agent_id))
+        dropped = self._words("propose.dropped", what=visible(", ".join(shared.dropped)))
+        self.say("\n".join((self._words("propose.text"), *([dropped] if shared.dropped else []))))
+        self._offer()
+        first = next(iter(members))
+        self._group.show_group(replace(shared.definition, members=tuple(members)), first)
+        self._show_member(first)
+        self._both.show()
+        self.go.setText(self._words("propose.make"))
+        room, around = self.geometry(), self.parentWidget().rect()
+        self.resize(min(WIDE, around.width() - 20), min(HIGH, around.height() - 40))
+        self._member.fit(self.width() - COLUMN_WIDTH - 80)
+        self.move(room.center() - self.rect().center())
+
+    def _offer(self) -> None:
+        """Offer the assistants, also the new ones."""
+        agents = tuple(one.definition for one in self._members.values())
+        self._group.set_choices(replace(self._choices, agents=agents), frozenset())
+        self._member.set_choices(self._choices)
+
+    def _show_member(self, agent_id: str) -> None:
+        self._member.setVisible(bool(agent_id))
+        if agent_id:
+            one, there = self._members[agent_id], self._members[agent_id].definition in self._choices.agents
+            said = (one.why, self._words("propose.there") if there else "")
+            self._why.setText("\n".join(filter(None, said)))
+            self._member.show_assistant(one.definition, fixed=there)
+
+    def _on_new(self) -> None:
+        agent = Agent(id=new_id(), name=self._words("assistant.new"), tools=(FILES,))
+        self._members[agent.id] = Shared(definition=agent)
+        self._offer()
+        self._group.add(agent.id)
+
+    def _on_member(self) -> None:
+        """Keep a new member as edited."""
+        if (agent := self._member.assistant()) is not None:
+            self._members[agent.id] = replace(self._members[agent.id], definition=agent)
+            self._offer()
+            self._group.show_members(agent.id)
+
+    def _on_go(self) -> None:
+        if self._both.isHidden():
+            self.say(self._words("propose.asks", model=self._model), busy=True)
+            self.asked.emit()
+        elif (group := self._group.group()) is not None and self._member.assistant() is not None:
+            members = tuple(self._members[one] for one in group.members)
+            self.made.emit(Shared(definition=group, members=members))
 
 
 class DecisionDialog(AskDialog):

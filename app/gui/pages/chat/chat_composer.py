@@ -221,9 +221,10 @@ class ChatComposer(AttachingComposer):
         self.permissions = QAction(self)
         self.done_means = QAction(self)
         self.choose_folder = QAction(self)
+        self.propose_group = QAction(self)
         self.show_done_means(0)
         work = [self.done_means, self.choose_folder]
-        self._actions = [*work, self.ask_several, self.settings_mode, self.permissions]
+        self._actions = [*work, self.propose_group, self.ask_several, self.settings_mode, self.permissions]
         self._assistant_id = ""
         self._in_group, self._stops = False, True
         self._lay_out()
@@ -469,6 +470,7 @@ class ChatComposer(AttachingComposer):
         self._show_send()
         self.settings_mode.setText(words("chat.settings_mode"))
         self.choose_folder.setText(words("chosen_folder.menu"))
+        self.propose_group.setText(words("propose.menu"))
         self.ask_several.setText(words("chat.ask_several"))
         self.permissions.setText(words("chat.permissions"))
         self._show_stop()
