@@ -33,7 +33,7 @@ from app.core.session_files import (
     checked_path,
     folded,
 )
-from app.core.store import SessionFiles
+from app.core.store import FilesSize, SessionFiles
 from app.storage.chosen_folder import FolderDisk, is_folder, problem_of, real_folder
 from app.storage.codec import plain, read
 from app.storage.file_system import FileId, FileSystem, replacing, storage_errors, write_all, write_whole
@@ -50,6 +50,8 @@ LOG = "log.jsonl"
 FOLDER = ".files"
 _OP = "file"
 FRESH = "fresh"
+# What `drop_old` took away.
+ASIDE = "aside"
 # Of a chosen folder's files the names of so many are looked at.
 _MOST_SEEN = 200_000
 
@@ -97,11 +99,17 @@ class VersionedFiles(SessionFiles):
     async def checked_folder(self, folder: str) -> str:
         return await self._threads.run(lambda: real_folder(folder, self._paths.root))
 
-    async def counts(self, session_ids: Iterable[str]) -> dict[str, int]:
-        def count() -> dict[str, int]:
-            return {one: self._work_in(one, lambda files: len(files.written())) for one in session_ids}
+    async def sizes(self, session_ids: Iterable[str]) -> dict[str, FilesSize]:
+        def look() -> dict[str, FilesSize]:
+            return {one: self._work_in(one, lambda files: files.size()) for one in session_ids}
 
-        return await self._threads.run(count)
+        return await self._threads.run(look)
+
+    async def drop_old(self, session_id: str) -> None:
+        await self._run(session_id, lambda files: files.drop_old())
+
+    async def bring_back_old(self, session_id: str) -> None:
+        await self._run(session_id, lambda files: files.bring_back_old())
 
     async def versions(self, session_id: str) -> tuple[FileVersion, ...]:
         return await self._run(session_id, lambda files: tuple(files.lines))
@@ -319,6 +327,35 @@ class _Folder:
         self._forget(place)
         self._add(gone)
         return gone
+
+    def size(self) -> FilesSize:
+        """Return what all versions take."""
+        sizes, newest = {one.sha256: one.bytes for one in self.lines}, self._newest().values()
+        old = sum(sizes[digest] for digest in sizes.keys() - {one.sha256 for one in newest})
+        return FilesSize(files=len(self.written()), size=sum(sizes.values()), old=old)
+
+    def drop_old(self) -> None:
+        """Put the log aside, and what the newest version of no file holds; what was put aside before is deleted."""
+        aside, newest = self._versions / ASIDE, self._newest().values()
+        remove_folder(aside)
+        write_whole(self._disk, aside / LOG, self._disk.read(self._log))
+        # Of what is gone the line is kept, for the number of its next version.
+        write_whole(self._disk, self._log, encode_line(self._number + 1, list(map(_op, newest))))
+        for digest in {one.sha256 for one in self.lines if not one.gone} - {one.sha256 for one in newest}:
+            self._disk.replace(self._versions / digest, aside / digest)
+
+    def bring_back_old(self) -> None:
+        """Bring back what was put aside."""
+        aside = self._versions / ASIDE
+        whole, (_, _, since) = self._disk.read(aside / LOG), self._disk.read(self._log).partition(b"\n")
+        for one in self._disk.scan(aside):
+            if one.name != LOG:
+                self._disk.replace(aside / one.name, self._versions / one.name)
+        write_whole(self._disk, self._log, whole + since)
+        remove_folder(aside)
+
+    def _newest(self) -> dict[str, FileVersion]:
+        return {one.path: one for one in self.lines}
 
     def _note(self, version: FileVersion) -> None:
         self.lines.append(version)

@@ -30,7 +30,7 @@ from app.storage.json_file import Replaced, place_in_trash
 from app.storage.log import Replay, load_session, read_summary, read_tail
 from app.storage.paths import DataPaths
 from app.storage.search import find_in_sessions
-from app.storage.session_files import FOLDER, move_folder
+from app.storage.session_files import ASIDE, FOLDER, VERSIONS, move_folder, remove_folder
 from app.storage.session_log import FLUSH_BYTES, RETRY_SECONDS, SessionLog, invalid_record, log_of
 from app.storage.threads import Result, in_thread, settle
 from app.storage.trash import remove_old
@@ -634,11 +634,13 @@ class JsonLogStore:
             pass  # The index is a cache: the next start reads the logs instead.
 
     def _tidy(self) -> None:
-        """Remove temporary files that a crash left, and old files from the trash."""
+        """Remove temporary files that a crash left, deleted versions of sessions' files, and old files from the trash."""
         try:
             for one in self._disk.scan(self._paths.sessions):
                 if one.name.endswith(".tmp"):
                     self._disk.remove(self._paths.sessions / one.name)
+            for aside in self._paths.files.glob(f"*/{VERSIONS}/{ASIDE}"):
+                remove_folder(aside)
             remove_old(self._paths, self._disk)
         except OSError:
             pass

@@ -560,3 +560,15 @@ async def test_the_trash_and_backups_do_not_touch_the_users_folder(
 @posix
 def test_two_writers_killed_leave_every_file_whole_and_lose_nothing(kills: int) -> None:
     check_kills(kills, "chosen")
+
+
+async def test_the_original_is_an_old_version_too_and_comes_back(files: VersionedFiles, mine: Path) -> None:
+    (mine / "plan.md").write_text("by the user")
+    await put(files, "plan.md", "by Ann")
+    await files.drop_old(SESSION)
+    assert all_of(mine) == {"plan.md": b"by Ann"}
+    with pytest.raises(NotFound):
+        await held(files, "plan.md", 0)
+    assert (await put(files, "plan.md", "again")).version == 2
+    await files.bring_back_old(SESSION)
+    assert [await held(files, "plan.md", one) for one in (0, 1, 2)] == ["by the user", "by Ann", "again"]

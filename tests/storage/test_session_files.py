@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from app.core.errors import BadInput, NotFound
+from app.core.errors import BadInput, NotFound, StorageError
 from app.core.ids import new_id
 from app.core.session_files import FORBIDDEN_SUFFIXES, MOST_FILES, BadPathError, FileVersion, Writer
+from app.core.store import FilesSize
 from app.storage.documents import JsonDocuments
 from app.storage.lines import encode_line
 from app.storage.paths import DataPaths
-from app.storage.session_files import VersionedFiles
+from app.storage.session_files import ASIDE, VERSIONS, VersionedFiles, is_digest
 from app.storage.sessions import JsonLogStore
 from app.storage.stored_data import FileArchive
 from tests.storage.samples import debate, started
@@ -67,8 +68,9 @@ async def test_the_files_of_many_sessions_are_counted_at_once(
     await put(files, "a.md", "one")
     await put(files, "a.md", "two")
     (paths.files / SESSION / "mine.txt").write_text("by hand")
-    assert await files.counts([SESSION, other]) == {SESSION: 2, other: 0}
-    assert await files.counts([]) == {} and not (paths.files / other).exists()
+    counts = {one: size.files for one, size in (await files.sizes([SESSION, other])).items()}
+    assert counts == {SESSION: 2, other: 0}
+    assert await files.sizes([]) == {} and not (paths.files / other).exists()
 
 
 async def test_a_move_and_a_deletion_are_lines_too_and_an_old_version_comes_back(
@@ -410,3 +412,45 @@ async def test_a_backup_from_elsewhere_writes_no_file_it_may_not(
     assert [(one.path, one.bytes) for one in await files.list(SESSION)] == [("good.md", 5)]
     found = {one.relative_to(paths.files).as_posix() for one in paths.files.rglob("*") if one.is_file()}
     assert found == {f"{SESSION}/good.md", f"{SESSION}/.versions/log.jsonl", f"{SESSION}/.versions/{good}"}
+
+
+async def test_old_versions_are_dropped_and_come_back(files: VersionedFiles, paths: DataPaths) -> None:
+    await put(files, "plan.md", "one" * 10)
+    await put(files, "plan.md", "two")
+    await put(files, "gone.md", "gone")
+    await files.delete(SESSION, "gone.md")
+    before = await files.versions(SESSION)
+    assert await files.sizes([SESSION]) == {SESSION: FilesSize(files=1, size=37, old=34)}
+    await files.drop_old(SESSION)
+    assert await files.sizes([SESSION]) == {SESSION: FilesSize(files=1, size=3, old=0)}
+    assert await rows(files) == [("plan.md", 2, "Ann")] and await held(files, "plan.md") == "two"
+    with pytest.raises(NotFound, match="file_version_not_found"):
+        await files.read(SESSION, "plan.md", 1)
+    kept = paths.files / SESSION / VERSIONS
+    assert sum(map(is_digest, os.listdir(kept))) == 1
+    # What is written meanwhile goes on with the numbers, and stays.
+    assert (await put(files, "plan.md", "three")).version == 3
+    assert (await put(files, "gone.md", "new")).version == 2
+    await files.bring_back_old(SESSION)
+    assert [await held(files, "plan.md", number) for number in (1, 2, 3)] == ["one" * 10, "two", "three"]
+    assert (await files.versions(SESSION))[: len(before)] == before
+    assert await rows(files) == [("gone.md", 2, "Ann"), ("plan.md", 3, "Ann")]
+    assert await VersionedFiles(paths, read_only=True).versions(SESSION) == await files.versions(SESSION)
+    assert not (kept / ASIDE).exists()
+
+
+async def test_dropped_versions_are_gone_for_good_after_the_next_start(
+    files: VersionedFiles, paths: DataPaths
+) -> None:
+    await put(files, "plan.md", "one")
+    await put(files, "plan.md", "two")
+    await files.drop_old(SESSION)
+    aside = paths.files / SESSION / VERSIONS / ASIDE
+    assert sum(map(is_digest, os.listdir(aside))) == 1
+    again = JsonLogStore(paths)
+    again.summaries()
+    await again.close()
+    assert not aside.exists()
+    with pytest.raises(StorageError):
+        await files.bring_back_old(SESSION)
+    assert await held(files, "plan.md") == "two" and await rows(files) == [("plan.md", 2, "Ann")]
