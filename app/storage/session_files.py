@@ -52,6 +52,8 @@ _OP = "file"
 FRESH = "fresh"
 # What `drop_old` took away.
 ASIDE = "aside"
+# Of so many sessions what the log says is kept.
+_MOST_KEPT = 8
 # Of a chosen folder's files the names of so many are looked at.
 _MOST_SEEN = 200_000
 
@@ -83,6 +85,8 @@ class VersionedFiles(SessionFiles):
         self._threads = OneAtATime("moot-files")
         # The hash of what a file held when it was last looked at.
         self._hashes: dict[Path, tuple[FileId, str]] = {}
+        # What the logs said that were read last.
+        self._folders: dict[str, _Folder] = {}
 
     async def list(self, session_id: str) -> tuple[FileVersion, ...]:
         return await self._run(session_id, lambda files: files.written())
@@ -144,7 +148,13 @@ class VersionedFiles(SessionFiles):
         folder = self._paths.files / session_id
         chosen = self._chosen(session_id)
         with storage_errors(Path(chosen) if chosen else folder):
-            files = _Folder(self._disk, folder, self._hashes, partial(self._on_written, session_id), chosen)
+            files = self._folders.pop(session_id, None)
+            if files is None or not files.goes_on(chosen):
+                tell = partial(self._on_written, session_id)
+                files = _Folder(self._disk, folder, self._hashes, tell, chosen)
+            self._folders[session_id] = files
+            if len(self._folders) > _MOST_KEPT:
+                del self._folders[next(iter(self._folders))]
             files.problem = problem_of(chosen, self._paths.root) if chosen else None
             if not self._read_only and files.problem is None:
                 files.take_in()
@@ -169,6 +179,7 @@ class _Folder:
         self._folder = folder
         self._versions = folder / VERSIONS
         self._log = self._versions / LOG
+        self._chosen = chosen
         self._outside = FolderDisk(Path(chosen)) if chosen else None
         # Where the files are, and the disk for them.
         self._top = Path(chosen) if chosen else folder
@@ -179,10 +190,22 @@ class _Folder:
         self._number = 0
         self.lines: list[FileVersion] = []
         self.now: dict[str, FileVersion] = {}
+        # The log with just these lines, None for none.
+        self._as_read = self._log_id()
         with contextlib.suppress(FileNotFoundError):
             for number, version in versions_of(disk.read(self._log)):
                 self._number = number
                 self._note(version)
+
+    def goes_on(self, chosen: str) -> bool:
+        """Begin again with what the log says; return False where it has other lines by now, or another folder was chosen."""
+        self.now = {path: one for path, one in self._newest().items() if not one.gone}
+        return chosen == self._chosen and self._log_id() == self._as_read
+
+    def _log_id(self) -> FileId | None:
+        with contextlib.suppress(FileNotFoundError):
+            return self._disk.identity(self._log)
+        return None
 
     def written(self) -> tuple[FileVersion, ...]:
         """Return the newest version of each file that is there and that the session has written."""
@@ -522,6 +545,8 @@ class _Folder:
     def _add(self, *versions: FileVersion) -> None:
         """Write one line, which takes effect whole or not at all."""
         self._number += 1
+        line = encode_line(self._number, list(map(_op, versions)))
+        size = len(line) + (self._as_read.size if self._as_read else 0)
         self._disk.make_folder(self._versions)
         try:
             descriptor = self._disk.open(self._log)
@@ -529,8 +554,11 @@ class _Folder:
             descriptor = self._disk.create(self._log)
         try:
             mended_size(self._disk, self._log, descriptor)
-            write_all(self._disk, descriptor, encode_line(self._number, list(map(_op, versions))))
+            write_all(self._disk, descriptor, line)
             self._disk.sync(descriptor)
+            written = self._disk.identity(descriptor)
+            # What another process has written meanwhile is read the next time.
+            self._as_read = written if written.size == size else None
         finally:
             self._disk.close(descriptor)
         self._disk.sync_folder(self._versions)
