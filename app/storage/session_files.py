@@ -9,7 +9,7 @@ import contextlib
 import io
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -65,7 +65,7 @@ class VersionedFiles(SessionFiles):
     has a version 0 first: what it held before, or that it was not there. `files/<session id>/` then has only `.versions`.
 
     `on_written` is told each new line, in another thread. `chosen` returns the folder that the user chose for a session, ""
-    for its own.
+    for its own, and `named` the paths of the files there that are closed otherwise.
     """
 
     def __init__(
@@ -76,12 +76,13 @@ class VersionedFiles(SessionFiles):
         file_system: FileSystem | None = None,
         on_written: Callable[[str, FileVersion], None] = lambda _id, _version: None,
         chosen: Callable[[str], str] = lambda _id: "",
+        named: Callable[[str], Container[str]] = lambda _id: (),
     ) -> None:
         self._paths = paths
         self._read_only = read_only
         self._disk = file_system or FileSystem()
         self._on_written = on_written
-        self._chosen = chosen
+        self._chosen, self._named = chosen, named
         self._threads = OneAtATime("moot-files")
         # The hash of what a file held when it was last looked at.
         self._hashes: dict[Path, tuple[FileId, str]] = {}
@@ -146,12 +147,12 @@ class VersionedFiles(SessionFiles):
 
     def _work_in(self, session_id: str, work: "Callable[[_Folder], Result]") -> Result:
         folder = self._paths.files / session_id
-        chosen = self._chosen(session_id)
+        chosen, named = self._chosen(session_id), self._named(session_id)
         with storage_errors(Path(chosen) if chosen else folder):
             files = self._folders.pop(session_id, None)
-            if files is None or not files.goes_on(chosen):
+            if files is None or not files.goes_on(chosen, named):
                 tell = partial(self._on_written, session_id)
-                files = _Folder(self._disk, folder, self._hashes, tell, chosen)
+                files = _Folder(self._disk, folder, self._hashes, tell, chosen, named)
             self._folders[session_id] = files
             if len(self._folders) > _MOST_KEPT:
                 del self._folders[next(iter(self._folders))]
@@ -174,12 +175,13 @@ class _Folder:
         hashes: dict[Path, tuple[FileId, str]],
         tell: Callable[[FileVersion], None],
         chosen: str = "",
+        named: Container[str] = (),
     ) -> None:
         self._disk = disk
         self._folder = folder
         self._versions = folder / VERSIONS
         self._log = self._versions / LOG
-        self._chosen = chosen
+        self._chosen, self._named = chosen, named if chosen else ()
         self._outside = FolderDisk(Path(chosen)) if chosen else None
         # Where the files are, and the disk for them.
         self._top = Path(chosen) if chosen else folder
@@ -193,14 +195,15 @@ class _Folder:
         # The log with just these lines, None for none.
         self._as_read = self._log_id()
         with contextlib.suppress(FileNotFoundError):
-            for number, version in versions_of(disk.read(self._log)):
+            for number, version in versions_of(disk.read(self._log), self._named):
                 self._number = number
                 self._note(version)
 
-    def goes_on(self, chosen: str) -> bool:
-        """Begin again with what the log says; return False where it has other lines by now, or another folder was chosen."""
+    def goes_on(self, chosen: str, named: Container[str]) -> bool:
+        """Begin again with what the log says; return False where it has other lines by now, or the user chose otherwise."""
         self.now = {path: one for path, one in self._newest().items() if not one.gone}
-        return chosen == self._chosen and self._log_id() == self._as_read
+        same = chosen == self._chosen and (not chosen or named == self._named)
+        return same and self._log_id() == self._as_read
 
     def _log_id(self) -> FileId | None:
         with contextlib.suppress(FileNotFoundError):
@@ -239,7 +242,7 @@ class _Folder:
 
     def take_in_new(self, seen: frozenset[int]) -> None:
         """Write lines for the files of a chosen folder whose paths were not seen before, as far as there is room."""
-        new = (path for path in self.paths() if hash(path) not in seen and _is_usual(path))
+        new = (path for path in self.paths() if hash(path) not in seen and _is_usual(path, self._named))
         for path in islice(new, MOST_FILES if len(seen) < _MOST_SEEN else 0):
             self._keep_original(path, None)
         self.take_in()
@@ -247,7 +250,7 @@ class _Folder:
     def others(self) -> tuple[str, ...]:
         """Return the paths of a chosen folder's files that the session has not written, a few more than are listed at most."""
         mine = {one.path for one in self.written()}
-        found = (path for path in self.paths() if path not in mine and _is_usual(path))
+        found = (path for path in self.paths() if path not in mine and _is_usual(path, self._named))
         return tuple(islice(found, MOST_LISTED + 1))
 
     def paths(self) -> Iterator[str]:
@@ -298,7 +301,7 @@ class _Folder:
 
     def write(self, path: str, make: Make, by: Writer) -> FileVersion:
         """Write a file and its line."""
-        path = checked_path(path)
+        path = checked_path(path, self._named)
         before = self._found(path)
         place = self._place(path, is_new=before is None)
         held = self._held(place)
@@ -321,7 +324,7 @@ class _Folder:
 
     def move(self, source: str, target: str, by: Writer) -> FileVersion:
         """Rename a file and write the lines of both paths."""
-        before, target = self._there(source), checked_path(target)
+        before, target = self._there(source), checked_path(target, self._named)
         source = before.path
         if target in self.now:
             raise BadInput("file_is_there", path=target)
@@ -390,7 +393,7 @@ class _Folder:
     def _there(self, path: str) -> FileVersion:
         found = self.now.get(normalize("NFC", path))
         if found is None and self._outside is not None:
-            found = self._found(checked_path(path))
+            found = self._found(checked_path(path, self._named))
         if found is None:
             raise NotFound("file_not_found", path=path)
         return found
@@ -569,19 +572,19 @@ class _Folder:
                 self._tell(version)
 
 
-def _is_usual(path: str) -> bool:
+def _is_usual(path: str, named: Container[str] = ()) -> bool:
     """Return whether a file may have a path, in its usual form."""
     with contextlib.suppress(BadPathError):
-        return checked_path(path) == path
+        return checked_path(path, named) == path
     return False
 
 
-def versions_of(data: bytes) -> Iterator[tuple[int, FileVersion]]:
+def versions_of(data: bytes, named: Container[str] = ()) -> Iterator[tuple[int, FileVersion]]:
     """Yield the versions in a log, each with the number of its line, without those that no Moot has written."""
     for line in by_number(filter(None, read_lines(io.BytesIO(data)))):
         for op in line.ops:
             version = read(FileVersion, op.get(_OP), []) if op.get("op") == _OP else None
-            if version and _is_usual(version.path) and is_digest(version.sha256 or "0" * 64):
+            if version and _is_usual(version.path, named) and is_digest(version.sha256 or "0" * 64):
                 yield line.number, version
 
 

@@ -21,6 +21,7 @@ from app.core.errors import BadInput, NotFound, StorageError
 from app.core.ids import is_id
 from app.core.message import Message
 from app.core.session import Session, SessionSummary
+from app.core.session_files import files_named
 from app.core.store import Hit, SessionStore, StoredSession
 from app.storage import records
 from app.storage.access import WriterLock
@@ -309,6 +310,12 @@ class JsonLogStore:
         self.prepare()
         found = self._summaries.get(session_id)
         return found.chosen_folder if found is not None else ""
+
+    def named_files(self, session_id: str) -> frozenset[str]:
+        """Return the paths of the files there that are closed otherwise. Raises StorageError."""
+        self.prepare()
+        found = self._summaries.get(session_id)
+        return files_named(found.always) if found is not None else frozenset()
 
     def tail(self, session_id: str, count: int) -> list[Message]:
         """Return the last finished messages, from the end of the file. Raises NotFound, StorageError."""

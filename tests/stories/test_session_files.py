@@ -301,6 +301,37 @@ def test_a_chat_works_in_a_folder_of_the_users_in_this_and_the_next_process(
     assert {one.name for one in mine.iterdir()} == {".env", "b.md", "own.md"}
 
 
+def test_a_hidden_file_is_used_where_the_user_has_named_it(
+    wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
+) -> None:
+    write_assistant(data_dir, "ann", tools=["files"])
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / ".env").write_text("KEY=1")
+    (mine / ".other").write_text("KEY=2")
+    calls = (
+        call("read_file", path=".env"),
+        call("edit_file", path=".env", old="KEY=1", new="KEY=3"),
+        call("read_file", path=".other"),
+        call("list_files"),
+    )
+    wire_home["openai"].script("openai-wire", [*(Answer(calls=(one,)) for one in calls), "Changed."])
+    for refused in (
+        moot("ask", "ann", "Change it", "--allow-file", ".env"),
+        moot("ask", "ann", "Change it", "--in", str(mine), "--allow-file", "../.env"),
+    ):
+        assert (refused.status, refused.out) == (2, "") and refused.err.count("\n") == 1
+    assert not wire_home["openai"].requests
+    done = moot("ask", "ann", "Change it", "--in", str(mine), "--allow-file", ".env", "--json")
+    assert (done.status, done.err) == (0, "")
+    session_id = session_of(done)
+    said = results(session_id)
+    assert [state for state, _ in said] == ["done", "done", "failed", "done"]
+    assert "KEY=1" in said[0][1] and ".other" not in said[3][1]
+    assert (mine / ".env").read_text() == "KEY=3" and (mine / ".other").read_text() == "KEY=2"
+    assert look("files", session_id, "get", ".env", "--version", "0").out == "KEY=1"
+
+
 def test_a_folder_that_may_not_be_used_is_refused_before_anything_starts(
     wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
 ) -> None:

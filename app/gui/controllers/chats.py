@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from PySide6.QtCore import QPoint, Signal
 
@@ -18,7 +19,8 @@ from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.events import LimitNear, SessionChanged
 from app.core.message import Attachment, Message, MessageState, Role
-from app.core.session import OF_FOLDER, AgentMode, QueuedMessage
+from app.core.session import AgentMode, QueuedMessage
+from app.core.session_files import files_named, of_folder, permission_for
 from app.core.settings import RunLimits, Settings
 from app.core.texts import trimmed, visible
 from app.core.usage import near_text
@@ -27,7 +29,7 @@ from app.engine.live_session import LiveSession
 from app.engine.permissions import Permission
 from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import PageController, Parts
-from app.gui.dialogs.ask_dialogs import DoneMeansDialog, LongChatDialog
+from app.gui.dialogs.ask_dialogs import DoneMeansDialog, LongChatDialog, RenameDialog
 from app.gui.dialogs.versions_dialog import OtherAnswerDialog, Version, VersionsDialog
 from app.gui.display.descriptions import colours_of, names_of
 from app.gui.files.user_files import ask_for_folder
@@ -72,8 +74,8 @@ class ChatController(PageController):
         self._near: dict[str, str] = {}
         # The criteria of a new session.
         self.new_means: tuple[str, ...] = ()
-        # The folder of the user's for its files, "" for its own.
-        self.new_folder = ""
+        # The folder of the user's for its files, with what is allowed there; empty for its own.
+        self.new_where: dict[str, Any] = {}
         # The session whose next message another model answers, and that.
         self._once = ("", "", "")
         self._wire()
@@ -198,26 +200,45 @@ class ChatController(PageController):
 
     async def _choose_folder(self, path: str) -> None:
         """Let the next new session have its files in a folder of the user's, "" for one of its own."""
-        self.new_folder = await self._engine.session_files.checked_folder(path) if path else ""
+        folder = await self._engine.session_files.checked_folder(path) if path else ""
+        self.new_where = {"chosen_folder": folder} if folder else {}
         self.refresh()
 
     def _on_choose_folder(self) -> None:
         title = self._language("chosen_folder.menu")
         ask_for_folder(self._window, title, lambda path: self._start(self._choose_folder(path)))
 
+    def _on_name_files(self) -> None:
+        """Ask which hidden files, or files for keys, may be used in the folder of the new session."""
+        before = ", ".join(sorted(files_named(self.new_where.get("always", ()))))
+        dialog = RenameDialog(self._language, before, self._window, "chosen_folder.files.title")
+        self._run(dialog.given, self._name_files)
+        dialog.open()
+
+    async def _name_files(self, text: str) -> None:
+        names = filter(None, map(str.strip, text.split(",")))
+        self.new_where["always"] = tuple(map(permission_for, names))
+        self.refresh()
+
     def _on_chosen_left(self) -> None:
         """Choose no folder for the new session, or revoke what is allowed in that of the session in front."""
-        given = Permission(server="", tools=(), count=2, session_id=self.page.session_id, keys=OF_FOLDER)
-        revoked = self.page.session is not None
-        self._start(self._engine.permissions.revoke(given) if revoked else self._choose_folder(""))
+        session = self.page.session
+        if session is None:
+            self._start(self._choose_folder(""))
+            return
+        keys = of_folder(session.always)
+        given = Permission(server="", tools=(), count=len(keys), session_id=session.id, keys=keys)
+        self._start(self._engine.permissions.revoke(given))
 
     def _show_chosen_folder(self) -> None:
         live = self._engine.live(self.page.session_id)
-        path, leave = self.new_folder, self._language("chosen_folder.leave")
+        path, leave = self.new_where.get("chosen_folder", ""), self._language("chosen_folder.leave")
+        always = self.new_where.get("always", ())
         if live is not None:
-            allowed = {*OF_FOLDER} & {*live.session.always}
-            path, leave = live.session.chosen_folder, self._language("permissions.revoke") if allowed else ""
-        self.page.chat_composer.show_chosen_folder(path, leave, new=live is None)
+            path, always = live.session.chosen_folder, live.session.always
+            leave = self._language("permissions.revoke") if of_folder(always) else ""
+        where = " · ".join((path, *sorted(files_named(always)))) if path else ""
+        self.page.chat_composer.show_chosen_folder(where, leave, new=live is None)
 
     def _show_result(self) -> None:
         """Show what came of the session in front, where it is work that rests."""
@@ -320,6 +341,7 @@ class ChatController(PageController):
         self._run(page.state_line.extend.chosen, lambda limits: self._extend(page.session_id, limits))
         composer.done_means.triggered.connect(self._on_done_means)
         composer.choose_folder.triggered.connect(self._on_choose_folder)
+        composer.name_files.triggered.connect(self._on_name_files)
         composer.chosen_left.connect(self._on_chosen_left)
         criteria = self._engine.criteria
         page.result.accept_requested.connect(lambda: self._start(criteria.accept(page.session_id)))
@@ -455,7 +477,7 @@ class ChatController(PageController):
                 folder=self.folder_id,
                 limits=self.take_limits(),
                 done_means=self.new_means,
-                chosen_folder=self.new_folder,
+                **self.new_where,
             )
         else:
             agent = self._assistant()
@@ -474,10 +496,10 @@ class ChatController(PageController):
                 once=bool(once[0]),
                 limits=self.take_limits(),
                 done_means=self.new_means,
-                chosen_folder=self.new_folder,
+                **self.new_where,
             )
         self._new_mode, self._new_model, self._once = AgentMode.DEFAULT, ("", ""), ("", "", "")
-        self.new_means, self.new_folder = (), ""
+        self.new_means, self.new_where = (), {}
         # What is written from now on belongs to the chat that has begun.
         self._engine.drafts.keep(self._begun, self._engine.drafts.of(NEW))
         self._engine.drafts.keep(NEW, Draft())

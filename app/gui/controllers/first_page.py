@@ -318,7 +318,7 @@ class FirstPageController(Controller):
             offer_assistants(inside, words, self._engine, self._workflow(chosen), self._choose_assistant)
             menu.addMenu(inside)
         composer = self._page.chat_composer
-        menu.addActions([composer.done_means, composer.choose_folder])
+        menu.addActions([composer.done_means, composer.choose_folder, composer.name_files])
 
     def _workflow(self, definition_id: str) -> WorkflowDefinition:
         """Return a workflow with whom the user chose for its steps."""
@@ -412,9 +412,9 @@ class FirstPageController(Controller):
                 done_means=self._chats.new_means,
                 limits=self._chats.take_limits(),
                 assistants=self._assistants,
-                chosen_folder=self._chats.new_folder,
+                **self._chats.new_where,
             )
-            self._chats.new_means, self._assistants, self._chats.new_folder = (), {}, ""
+            self._chats.new_means, self._assistants, self._chats.new_where = (), {}, {}
             self.session_requested.emit(begun)
         except MootError:
             self._chats.give_back("", text, attachments)

@@ -220,8 +220,9 @@ class ChatComposer(AttachingComposer):
         self.permissions = QAction(self)
         self.done_means = QAction(self)
         self.choose_folder = QAction(self)
+        self.name_files = QAction(self)
         self.show_done_means(0)
-        work = [self.done_means, self.choose_folder]
+        work = [self.done_means, self.choose_folder, self.name_files]
         self._actions = [*work, self.ask_several, self.settings_mode, self.permissions]
         self._assistant_id = ""
         self._in_group, self._stops = False, True
@@ -412,6 +413,7 @@ class ChatComposer(AttachingComposer):
             self.box.setFocus()
         self._chosen_path = path
         self.choose_folder.setVisible(new)
+        self.name_files.setVisible(new and bool(path))
         self._chosen_text.setText(self._language("chosen_folder.shown", path=exact(path)))
         self._chosen_leave.setText(leave)
         self._chosen_leave.setVisible(bool(leave))
@@ -469,6 +471,7 @@ class ChatComposer(AttachingComposer):
         self._show_send()
         self.settings_mode.setText(words("chat.settings_mode"))
         self.choose_folder.setText(words("chosen_folder.menu"))
+        self.name_files.setText(words("chosen_folder.files"))
         self.ask_several.setText(words("chat.ask_several"))
         self.permissions.setText(words("chat.permissions"))
         self._show_stop()
