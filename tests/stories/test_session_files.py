@@ -82,7 +82,21 @@ def test_a_chat_writes_a_file_and_the_terminal_lists_gets_and_keeps_it(
     target = tmp_path / "saved.md"
     assert look("files", session_id, "get", "notes/보고서.md", "-o", str(target)).status == 0
     assert target.read_bytes() == "둘\n".encode()
-    for typed in (["none.md"], ["notes/보고서.md", "--version", "3"], ["../../settings.json"], []):
+    compared = ("files", session_id, "get", "notes/보고서.md", "--compare", "1")
+    assert look(*compared).out == "@@ -1,1 +1,1 @@\n-One\n+둘\n"
+    assert look(*compared, "--json").json["text"] == "@@ -1,1 +1,1 @@\n-One\n+둘\n"
+    assert (
+        look(*compared, "--version", "1", "--lang", "en").out == "All lines of these versions are the same.\n"
+    )
+    assert look(*compared, "-o", str(tmp_path / "a.diff")).status == 0
+    assert (tmp_path / "a.diff").read_text() == "@@ -1,1 +1,1 @@\n-One\n+둘\n"
+    for typed in (
+        ["none.md"],
+        ["notes/보고서.md", "--version", "3"],
+        ["../../settings.json"],
+        [],
+        ["notes/보고서.md", "--compare", "3"],
+    ):
         gone = look("files", session_id, "get", *typed)
         assert gone.status == 2 and gone.out == "" and gone.err.count("\n") == 1
     assert look("files", "none").status == 2
