@@ -244,7 +244,9 @@ class ChatController(PageController):
         """Show what came of the session in front, where it is work that rests."""
         live, page = self._engine.live(self.page.session_id), self.page
         page.chat_composer.show_done_means(len(live.session.criteria if live else self.new_means))
-        page.result.show_result(result_of(live, page.files.files, self._language) if live else None)
+        result = result_of(live, page.files.files, self._language) if live else None
+        opens = live is not None and bool(live.session.group or live.session.workflow)
+        page.result.show_result(result, opens=opens)
 
     def choose_settings_mode(self, on: bool) -> None:
         """Switch settings mode on or off, for the chat in front or for the next new one."""
