@@ -122,13 +122,7 @@ class VersionedFiles(SessionFiles):
     async def read(self, session_id: str, path: str, version: int | None = None) -> tuple[FileVersion, bytes]:
         return await self._run(session_id, lambda files: files.read(path, version))
 
-    async def write(
-        self,
-        session_id: str,
-        path: str,
-        make: Make,
-        by: Writer = USER,
-    ) -> FileVersion:
+    async def write(self, session_id: str, path: str, make: Make, by: Writer = USER) -> FileVersion:
         return await self._run(session_id, lambda files: files.write(path, make, by))
 
     async def move(self, session_id: str, source: str, target: str, by: Writer = USER) -> FileVersion:
@@ -147,7 +141,8 @@ class VersionedFiles(SessionFiles):
 
     def _work_in(self, session_id: str, work: "Callable[[_Folder], Result]") -> Result:
         folder = self._paths.files / session_id
-        chosen, named = self._chosen(session_id), self._named(session_id)
+        chosen = self._chosen(session_id)
+        named = self._named(session_id) if chosen else ()
         with storage_errors(Path(chosen) if chosen else folder):
             files = self._folders.pop(session_id, None)
             if files is None or not files.goes_on(chosen, named):
@@ -181,7 +176,7 @@ class _Folder:
         self._folder = folder
         self._versions = folder / VERSIONS
         self._log = self._versions / LOG
-        self._chosen, self._named = chosen, named if chosen else ()
+        self._chosen, self._named = chosen, named
         self._outside = FolderDisk(Path(chosen)) if chosen else None
         # Where the files are, and the disk for them.
         self._top = Path(chosen) if chosen else folder
@@ -202,8 +197,7 @@ class _Folder:
     def goes_on(self, chosen: str, named: Container[str]) -> bool:
         """Begin again with what the log says; return False where it has other lines by now, or the user chose otherwise."""
         self.now = {path: one for path, one in self._newest().items() if not one.gone}
-        same = chosen == self._chosen and (not chosen or named == self._named)
-        return same and self._log_id() == self._as_read
+        return (chosen, named, self._log_id()) == (self._chosen, self._named, self._as_read)
 
     def _log_id(self) -> FileId | None:
         with contextlib.suppress(FileNotFoundError):
@@ -560,8 +554,6 @@ class _Folder:
             write_all(self._disk, descriptor, line)
             self._disk.sync(descriptor)
             written = self._disk.identity(descriptor)
-            # What another process has written meanwhile is read the next time.
-            self._as_read = written if written.size == size else None
         finally:
             self._disk.close(descriptor)
         self._disk.sync_folder(self._versions)
@@ -570,6 +562,8 @@ class _Folder:
             # A version 0 that nobody made is the user's own.
             if version.version or version.author:
                 self._tell(version)
+        # What another process has written meanwhile is read the next time.
+        self._as_read = written if written.size == size else None
 
 
 def _is_usual(path: str, named: Container[str] = ()) -> bool:

@@ -72,17 +72,8 @@ async def ask(
             await run.warm_up()
             begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
             how = mode or AgentMode.DEFAULT
-            return await begin(
-                who.id,
-                text,
-                attachments,
-                how,
-                effort=effort,
-                folder=folder,
-                done_means=done_means,
-                limits=limits,
-                **where,
-            )
+            where.update(effort=effort, folder=folder, done_means=done_means, limits=limits)
+            return await begin(who.id, text, attachments, how, **where)
 
         return await run.follow(start, ChatPrinter(run.texts))
     live = await run.open(session)

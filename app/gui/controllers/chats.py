@@ -126,10 +126,10 @@ class ChatController(PageController):
         self.page.chat_composer.show_limits(own, usual, self._near.get(self.page.session_id, ""))
         self.page.state_line.extend.show_limits(own, usual)
 
-    def take_limits(self) -> RunLimits | None:
-        """Return the limits chosen for the next new session, which are then used up."""
-        taken, self._new_limits = self._new_limits, None
-        return taken
+    def take_chosen(self) -> dict[str, Any]:
+        """Return what was chosen for the next new session; its limits are then used up."""
+        limits, self._new_limits = self._new_limits, None
+        return {"limits": limits, "folder": self.folder_id, "done_means": self.new_means, **self.new_where}
 
     def _on_limits_chosen(self, limits: RunLimits | None) -> None:
         """Let the run in front, or the next new one, go so far."""
@@ -216,19 +216,15 @@ class ChatController(PageController):
         dialog.open()
 
     async def _name_files(self, text: str) -> None:
-        names = filter(None, map(str.strip, text.split(",")))
-        self.new_where["always"] = tuple(map(permission_for, names))
+        self.new_where["always"] = tuple(permission_for(one.strip()) for one in text.split(",") if one.strip())
         self.refresh()
 
     def _on_chosen_left(self) -> None:
         """Choose no folder for the new session, or revoke what is allowed in that of the session in front."""
         session = self.page.session
-        if session is None:
-            self._start(self._choose_folder(""))
-            return
-        keys = of_folder(session.always)
-        given = Permission(server="", tools=(), count=len(keys), session_id=session.id, keys=keys)
-        self._start(self._engine.permissions.revoke(given))
+        keys = of_folder(session.always) if session is not None else ()
+        given = Permission(server="", tools=(), count=len(keys), session_id=self.page.session_id, keys=keys)
+        self._start(self._engine.permissions.revoke(given) if session else self._choose_folder(""))
 
     def _show_chosen_folder(self) -> None:
         live = self._engine.live(self.page.session_id)
@@ -346,9 +342,9 @@ class ChatController(PageController):
         composer.name_files.triggered.connect(self._on_name_files)
         composer.chosen_left.connect(self._on_chosen_left)
         criteria = self._engine.criteria
-        page.result.accept_requested.connect(lambda: self._start(criteria.accept(page.session_id)))
-        page.result.check_requested.connect(lambda: self._start(criteria.check(page.session_id)))
-        page.result.means_requested.connect(self._on_done_means)
+        page.result.accept.clicked.connect(lambda: self._start(criteria.accept(page.session_id)))
+        page.result.check.clicked.connect(lambda: self._start(criteria.check(page.session_id)))
+        page.result.means.clicked.connect(self._on_done_means)
         page.files.changed.connect(self._show_result)
         composer.ask_several.triggered.connect(self._on_ask_several)
         composer.settings_requested.connect(lambda page: self.settings_requested.emit(page, ""))
@@ -472,14 +468,7 @@ class ChatController(PageController):
     async def _begin(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         if self.new_group:
             self._begun = await self._engine.groups.start(
-                self.new_group,
-                text,
-                attachments,
-                self._new_mode,
-                folder=self.folder_id,
-                limits=self.take_limits(),
-                done_means=self.new_means,
-                **self.new_where,
+                self.new_group, text, attachments, self._new_mode, **self.take_chosen()
             )
         else:
             agent = self._assistant()
@@ -487,18 +476,9 @@ class ChatController(PageController):
                 raise NotFound("assistant_not_found", assistant=self._state.text(LAST_ASSISTANT))
             once = self._model_once("")
             provider, model = once if once[0] else self._new_model
+            by: dict[str, Any] = {"provider": provider, "model": model, "once": bool(once[0])}
             self._begun = await self._engine.chats.start(
-                agent.id,
-                text,
-                attachments,
-                self._new_mode,
-                folder=self.folder_id,
-                provider=provider,
-                model=model,
-                once=bool(once[0]),
-                limits=self.take_limits(),
-                done_means=self.new_means,
-                **self.new_where,
+                agent.id, text, attachments, self._new_mode, **by, **self.take_chosen()
             )
         self._new_mode, self._new_model, self._once = AgentMode.DEFAULT, ("", ""), ("", "", "")
         self.new_means, self.new_where = (), {}

@@ -404,16 +404,8 @@ class FirstPageController(Controller):
     ) -> None:
         """Begin a workflow; if that fails, put the text back."""
         try:
-            begun = await self._engine.workflows.start(
-                text,
-                definition_id,
-                attachments,
-                self.folder_id,
-                done_means=self._chats.new_means,
-                limits=self._chats.take_limits(),
-                assistants=self._assistants,
-                **self._chats.new_where,
-            )
+            chosen = {"assistants": self._assistants, **self._chats.take_chosen()}
+            begun = await self._engine.workflows.start(text, definition_id, attachments, **chosen)
             self._chats.new_means, self._assistants, self._chats.new_where = (), {}, {}
             self.session_requested.emit(begun)
         except MootError:

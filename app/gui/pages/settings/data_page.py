@@ -290,20 +290,16 @@ class DataPage(DataShown):
     # Files of sessions
 
     def _on_drop(self, _what: str, session_id: str) -> None:
-        row = self.files.list.currentItem()
-        if row is not None:
-            said = self._language("data.files.dropped", title=row.title)
-            self._tasks.start("old versions", self._drop_old(session_id, said))
-
-    async def _drop_old(self, session_id: str, said: str) -> None:
-        files = self._engine.session_files
+        files, row = self._engine.session_files, self.files.list.currentItem()
+        said = self._language("data.files.dropped", title=row.title if row is not None else "")
 
         async def undo() -> bool:
             await files.bring_back_old(session_id)
             self.refresh()
             return True
 
-        await self._do(files.drop_old(session_id), lambda _: self.undo_offered.emit(said, undo))
+        work = self._do(files.drop_old(session_id), lambda _: self.undo_offered.emit(said, undo))
+        self._tasks.start("old versions", work)
 
     # Trash
 
