@@ -1,14 +1,16 @@
 """What runs and turns share, and how far a turn came."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.core.criteria import Criterion
 from app.core.definitions import Agent
 from app.core.events import ToolStarted
 from app.core.message import Message, ToolCall
 from app.core.provider import ModelRequest
+from app.core.session import PlanItem
 from app.core.store import SessionFiles, SessionStore
 from app.engine.availability import Slots
 from app.engine.drafts import Drafts
@@ -26,6 +28,7 @@ class Services:
     """What running sessions share: models, slots, assistants, prompts, the disk, counting and a clock in seconds.
 
     `outsider` returns the model of another family than some that may read what they do, "" for none; all are "provider/model".
+    `check_item` has the criteria of a plan item checked that a call in a turn says is done.
     """
 
     models: MeteredModels
@@ -38,6 +41,7 @@ class Services:
     count: TokenCount
     clock: Callable[[], float]
     outsider: Callable[[Sequence[str]], str]
+    check_item: Callable[["TreeContext", str, str, PlanItem], Awaitable[tuple[Criterion, ...]]]
 
     def request(
         self, turn: AgentTurn, live: LiveSession, attempt: Attempt, *, wrap_up: bool = False
