@@ -187,6 +187,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         file_system=disk,
         on_written=lambda session_id, version: publish(FileWritten(session_id=session_id, file=version)),
         chosen=store.chosen_folder,
+        named=store.named_files,
     )
     host = ToolHostClient(redact=secrets.redact, log_dir=paths.logs)
     tools = Toolbox(

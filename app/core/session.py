@@ -143,10 +143,11 @@ class SessionSummary(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanItem:
-    """One step of a plan."""
+    """One step of a plan; `criteria` are what must be true when it is done."""
 
     text: str
     done: bool = False
+    criteria: tuple[Criterion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

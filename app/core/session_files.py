@@ -1,11 +1,12 @@
 """The files of a session: their versions, and which paths they may have."""
 
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from app.core.errors import BadInput
+from app.core.session import OF_FOLDER
 from app.core.texts import exact
 
 MOST_FILES: Final = 200
@@ -41,6 +42,8 @@ FORBIDDEN_SUFFIXES: Final = frozenset(
 _OF_KEYS = "asc env gpg jks kdb kdbx key keychain keystore keytab ovpn p12 p8 pem pfx pgp pkcs12 ppk"
 KEY_SUFFIXES: Final = frozenset(_OF_KEYS.split())
 KEY_FILES: Final = frozenset(("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"))
+# How the permission for a file begins that the user has named; the slashes of its path are colons there.
+_NAMED: Final = "file:"
 _SIGNS: Final = '\\:*?"<>|'
 
 
@@ -93,8 +96,10 @@ class Writer(NamedTuple):
 USER: Final = Writer()
 
 
-def checked_path(path: str) -> str:
-    """Return a path in its usual Unicode form. Raises BadPathError for one that is not taken on every system."""
+def checked_path(path: str, named: Container[str] = ()) -> str:
+    """Return a path in its usual Unicode form. Raises BadPathError for one that is not taken on every system, and for
+    hidden files and those for keys but for what the user has `named`.
+    """
     path = unicodedata.normalize("NFC", path)
     if len(path) > MOST_PATH:
         raise BadPathError(path, f"the path has {len(path):,} characters; at most {MOST_PATH:,} are taken")
@@ -112,17 +117,34 @@ def checked_path(path: str) -> str:
     if path.startswith("/"):
         raise BadPathError(path, f"{path!r} is absolute; a path begins in the session's own folder")
     for name in path.split("/"):
-        if problem := _problem(name):
+        if problem := _problem(name, closed=path not in named):
             raise BadPathError(path, f"{path!r}: {problem}")
     return path
 
 
-def _problem(name: str) -> str:
+def permission_for(path: str) -> str:
+    """Return the permission that names a hidden file, or one for keys. Raises BadPathError."""
+    path = unicodedata.normalize("NFC", path)
+    return _NAMED + checked_path(path, (path,)).replace("/", ":")
+
+
+def files_named(permissions: Iterable[str]) -> frozenset[str]:
+    """Return the paths of the files that the user has named."""
+    named = (one.removeprefix(_NAMED) for one in permissions if one.startswith(_NAMED))
+    return frozenset(one.replace(":", "/") for one in named)
+
+
+def of_folder(permissions: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the permissions that are about a chosen folder."""
+    return tuple(one for one in permissions if one in OF_FOLDER or one.startswith(_NAMED))
+
+
+def _problem(name: str, *, closed: bool) -> str:
     """Return what is wrong with a folder's or a file's own name, "" for nothing."""
     if name in ("", ".", ".."):
         return "a part is empty, . or .., and nothing outside the session's folder can be reached"
-    if name.startswith("."):
-        return f"{name!r} begins with a dot, and hidden files are never read or written"
+    if closed and name.startswith("."):
+        return f"{name!r} begins with a dot, and hidden files are never read or written unless the user names them"
     if name[-1] in ". ":
         return f"{name!r} ends with a dot or a blank"
     if len(name.encode()) > MOST_NAME:
@@ -135,8 +157,8 @@ def _problem(name: str) -> str:
         return f"files that end in .{suffix} are never written: a system might run them"
     # A copy is one too, as in id_rsa.bak or cert.pem~.
     first, *suffixes = (part.strip(" ~") for part in told.split("."))
-    if (first in KEY_FILES and suffixes != ["pub"]) or KEY_SUFFIXES.intersection(suffixes):
-        return f"{name!r} is the name of a file for keys, and such files are never read or written"
+    if closed and ((first in KEY_FILES and suffixes != ["pub"]) or KEY_SUFFIXES.intersection(suffixes)):
+        return f"{name!r} is the name of a file for keys, and such files are never read or written unless the user names them"
     return ""
 
 

@@ -157,6 +157,15 @@ class Thrown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FilesSize:
+    """How many files a session has, how many bytes all their versions take, and how many bytes the old ones alone."""
+
+    files: int
+    size: int
+    old: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PartSize:
     """The size of a part of the data directory: its name, bytes and number of files."""
 
@@ -225,8 +234,14 @@ class SessionFiles(Protocol):
     async def checked_folder(self, folder: str) -> str:
         """Return where a folder really is that the user chooses. Raises BadInput for one that may not be chosen."""
 
-    async def counts(self, session_ids: Iterable[str]) -> dict[str, int]:
-        """Return how many files each of these sessions has."""
+    async def sizes(self, session_ids: Iterable[str]) -> dict[str, FilesSize]:
+        """Return what the files of each of these sessions take."""
+
+    async def drop_old(self, session_id: str) -> None:
+        """Delete all versions but the newest of each file; until the next start `bring_back_old` undoes that."""
+
+    async def bring_back_old(self, session_id: str) -> None:
+        """Bring back the versions that were deleted last; what was written since stays."""
 
     async def versions(self, session_id: str) -> tuple[FileVersion, ...]:
         """Return all that was written, moved and deleted, the oldest first."""

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
+from app.core.criteria import Criterion
 from app.core.definitions import Agent, ServerPrompt
 from app.core.message import Attachment, Author, Message, Prompt
 from app.core.servers import McpServer
-from app.core.session import AgentMode, Plan
+from app.core.session import AgentMode, Plan, PlanItem
 from app.core.texts import Texts, exact, fold
 
 
@@ -123,6 +124,8 @@ class ToolContext:
     ask: Callable[[Prompt], Coroutine[Any, Any, str | None]]
     # Shows how far the tool is.
     report: Callable[[ToolProgress], None]
+    # Has the criteria of a plan item checked, and returns them as they are then.
+    check: Callable[[PlanItem], Awaitable[tuple[Criterion, ...]]]
     new_plan: tuple[Plan | None, ...] = ()
 
     @property

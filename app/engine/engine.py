@@ -43,6 +43,7 @@ from app.engine.chat.commands import Chats, Summaries
 from app.engine.chat.titles import Titles
 from app.engine.connections import Connections, LocalModels
 from app.engine.council.commands import Councils, CouncilSetup
+from app.engine.criteria.checking import check_item
 from app.engine.criteria.commands import Criteria
 from app.engine.debate.commands import Debates
 from app.engine.debate.estimates import Estimates
@@ -443,6 +444,7 @@ class Engine:
             count=TokenCount(),
             clock=clock,
             outsider=lambda models: self._debaters.outsider_of(models),
+            check_item=check_item,
         )
         bus.subscribe(self._on_events)
         self.queues = Queues(self._slots, self._directory, documents, bus)

@@ -9,7 +9,7 @@ import contextlib
 import io
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -33,7 +33,7 @@ from app.core.session_files import (
     checked_path,
     folded,
 )
-from app.core.store import SessionFiles
+from app.core.store import FilesSize, SessionFiles
 from app.storage.chosen_folder import FolderDisk, is_folder, problem_of, real_folder
 from app.storage.codec import plain, read
 from app.storage.file_system import FileId, FileSystem, replacing, storage_errors, write_all, write_whole
@@ -50,6 +50,10 @@ LOG = "log.jsonl"
 FOLDER = ".files"
 _OP = "file"
 FRESH = "fresh"
+# What `drop_old` took away.
+ASIDE = "aside"
+# Of so many sessions what the log says is kept.
+_MOST_KEPT = 8
 # Of a chosen folder's files the names of so many are looked at.
 _MOST_SEEN = 200_000
 
@@ -61,7 +65,7 @@ class VersionedFiles(SessionFiles):
     has a version 0 first: what it held before, or that it was not there. `files/<session id>/` then has only `.versions`.
 
     `on_written` is told each new line, in another thread. `chosen` returns the folder that the user chose for a session, ""
-    for its own.
+    for its own, and `named` the paths of the files there that are closed otherwise.
     """
 
     def __init__(
@@ -72,15 +76,18 @@ class VersionedFiles(SessionFiles):
         file_system: FileSystem | None = None,
         on_written: Callable[[str, FileVersion], None] = lambda _id, _version: None,
         chosen: Callable[[str], str] = lambda _id: "",
+        named: Callable[[str], Container[str]] = lambda _id: (),
     ) -> None:
         self._paths = paths
         self._read_only = read_only
         self._disk = file_system or FileSystem()
         self._on_written = on_written
-        self._chosen = chosen
+        self._chosen, self._named = chosen, named
         self._threads = OneAtATime("moot-files")
         # The hash of what a file held when it was last looked at.
         self._hashes: dict[Path, tuple[FileId, str]] = {}
+        # What the logs said that were read last.
+        self._folders: dict[str, _Folder] = {}
 
     async def list(self, session_id: str) -> tuple[FileVersion, ...]:
         return await self._run(session_id, lambda files: files.written())
@@ -97,11 +104,17 @@ class VersionedFiles(SessionFiles):
     async def checked_folder(self, folder: str) -> str:
         return await self._threads.run(lambda: real_folder(folder, self._paths.root))
 
-    async def counts(self, session_ids: Iterable[str]) -> dict[str, int]:
-        def count() -> dict[str, int]:
-            return {one: self._work_in(one, lambda files: len(files.written())) for one in session_ids}
+    async def sizes(self, session_ids: Iterable[str]) -> dict[str, FilesSize]:
+        def look() -> dict[str, FilesSize]:
+            return {one: self._work_in(one, lambda files: files.size()) for one in session_ids}
 
-        return await self._threads.run(count)
+        return await self._threads.run(look)
+
+    async def drop_old(self, session_id: str) -> None:
+        await self._run(session_id, lambda files: files.drop_old())
+
+    async def bring_back_old(self, session_id: str) -> None:
+        await self._run(session_id, lambda files: files.bring_back_old())
 
     async def versions(self, session_id: str) -> tuple[FileVersion, ...]:
         return await self._run(session_id, lambda files: tuple(files.lines))
@@ -109,13 +122,7 @@ class VersionedFiles(SessionFiles):
     async def read(self, session_id: str, path: str, version: int | None = None) -> tuple[FileVersion, bytes]:
         return await self._run(session_id, lambda files: files.read(path, version))
 
-    async def write(
-        self,
-        session_id: str,
-        path: str,
-        make: Make,
-        by: Writer = USER,
-    ) -> FileVersion:
+    async def write(self, session_id: str, path: str, make: Make, by: Writer = USER) -> FileVersion:
         return await self._run(session_id, lambda files: files.write(path, make, by))
 
     async def move(self, session_id: str, source: str, target: str, by: Writer = USER) -> FileVersion:
@@ -135,8 +142,15 @@ class VersionedFiles(SessionFiles):
     def _work_in(self, session_id: str, work: "Callable[[_Folder], Result]") -> Result:
         folder = self._paths.files / session_id
         chosen = self._chosen(session_id)
+        named = self._named(session_id) if chosen else ()
         with storage_errors(Path(chosen) if chosen else folder):
-            files = _Folder(self._disk, folder, self._hashes, partial(self._on_written, session_id), chosen)
+            files = self._folders.pop(session_id, None)
+            if files is None or not files.goes_on(chosen, named):
+                tell = partial(self._on_written, session_id)
+                files = _Folder(self._disk, folder, self._hashes, tell, chosen, named)
+            self._folders[session_id] = files
+            if len(self._folders) > _MOST_KEPT:
+                del self._folders[next(iter(self._folders))]
             files.problem = problem_of(chosen, self._paths.root) if chosen else None
             if not self._read_only and files.problem is None:
                 files.take_in()
@@ -156,11 +170,13 @@ class _Folder:
         hashes: dict[Path, tuple[FileId, str]],
         tell: Callable[[FileVersion], None],
         chosen: str = "",
+        named: Container[str] = (),
     ) -> None:
         self._disk = disk
         self._folder = folder
         self._versions = folder / VERSIONS
         self._log = self._versions / LOG
+        self._chosen, self._named = chosen, named
         self._outside = FolderDisk(Path(chosen)) if chosen else None
         # Where the files are, and the disk for them.
         self._top = Path(chosen) if chosen else folder
@@ -171,10 +187,22 @@ class _Folder:
         self._number = 0
         self.lines: list[FileVersion] = []
         self.now: dict[str, FileVersion] = {}
+        # The log with just these lines, None for none.
+        self._as_read = self._log_id()
         with contextlib.suppress(FileNotFoundError):
-            for number, version in versions_of(disk.read(self._log)):
+            for number, version in versions_of(disk.read(self._log), self._named):
                 self._number = number
                 self._note(version)
+
+    def goes_on(self, chosen: str, named: Container[str]) -> bool:
+        """Begin again with what the log says; return False where it has other lines by now, or the user chose otherwise."""
+        self.now = {path: one for path, one in self._newest().items() if not one.gone}
+        return (chosen, named, self._log_id()) == (self._chosen, self._named, self._as_read)
+
+    def _log_id(self) -> FileId | None:
+        with contextlib.suppress(FileNotFoundError):
+            return self._disk.identity(self._log)
+        return None
 
     def written(self) -> tuple[FileVersion, ...]:
         """Return the newest version of each file that is there and that the session has written."""
@@ -208,7 +236,7 @@ class _Folder:
 
     def take_in_new(self, seen: frozenset[int]) -> None:
         """Write lines for the files of a chosen folder whose paths were not seen before, as far as there is room."""
-        new = (path for path in self.paths() if hash(path) not in seen and _is_usual(path))
+        new = (path for path in self.paths() if hash(path) not in seen and _is_usual(path, self._named))
         for path in islice(new, MOST_FILES if len(seen) < _MOST_SEEN else 0):
             self._keep_original(path, None)
         self.take_in()
@@ -216,7 +244,7 @@ class _Folder:
     def others(self) -> tuple[str, ...]:
         """Return the paths of a chosen folder's files that the session has not written, a few more than are listed at most."""
         mine = {one.path for one in self.written()}
-        found = (path for path in self.paths() if path not in mine and _is_usual(path))
+        found = (path for path in self.paths() if path not in mine and _is_usual(path, self._named))
         return tuple(islice(found, MOST_LISTED + 1))
 
     def paths(self) -> Iterator[str]:
@@ -267,7 +295,7 @@ class _Folder:
 
     def write(self, path: str, make: Make, by: Writer) -> FileVersion:
         """Write a file and its line."""
-        path = checked_path(path)
+        path = checked_path(path, self._named)
         before = self._found(path)
         place = self._place(path, is_new=before is None)
         held = self._held(place)
@@ -290,7 +318,7 @@ class _Folder:
 
     def move(self, source: str, target: str, by: Writer) -> FileVersion:
         """Rename a file and write the lines of both paths."""
-        before, target = self._there(source), checked_path(target)
+        before, target = self._there(source), checked_path(target, self._named)
         source = before.path
         if target in self.now:
             raise BadInput("file_is_there", path=target)
@@ -320,6 +348,35 @@ class _Folder:
         self._add(gone)
         return gone
 
+    def size(self) -> FilesSize:
+        """Return what all versions take."""
+        sizes, newest = {one.sha256: one.bytes for one in self.lines}, self._newest().values()
+        old = sum(sizes[digest] for digest in sizes.keys() - {one.sha256 for one in newest})
+        return FilesSize(files=len(self.written()), size=sum(sizes.values()), old=old)
+
+    def drop_old(self) -> None:
+        """Put the log aside, and what the newest version of no file holds; what was put aside before is deleted."""
+        aside, newest = self._versions / ASIDE, self._newest().values()
+        remove_folder(aside)
+        write_whole(self._disk, aside / LOG, self._disk.read(self._log))
+        # Of what is gone the line is kept, for the number of its next version.
+        write_whole(self._disk, self._log, encode_line(self._number + 1, list(map(_op, newest))))
+        for digest in {one.sha256 for one in self.lines if not one.gone} - {one.sha256 for one in newest}:
+            self._disk.replace(self._versions / digest, aside / digest)
+
+    def bring_back_old(self) -> None:
+        """Bring back what was put aside."""
+        aside = self._versions / ASIDE
+        whole, (_, _, since) = self._disk.read(aside / LOG), self._disk.read(self._log).partition(b"\n")
+        for one in self._disk.scan(aside):
+            if one.name != LOG:
+                self._disk.replace(aside / one.name, self._versions / one.name)
+        write_whole(self._disk, self._log, whole + since)
+        remove_folder(aside)
+
+    def _newest(self) -> dict[str, FileVersion]:
+        return {one.path: one for one in self.lines}
+
     def _note(self, version: FileVersion) -> None:
         self.lines.append(version)
         if version.gone:
@@ -330,7 +387,7 @@ class _Folder:
     def _there(self, path: str) -> FileVersion:
         found = self.now.get(normalize("NFC", path))
         if found is None and self._outside is not None:
-            found = self._found(checked_path(path))
+            found = self._found(checked_path(path, self._named))
         if found is None:
             raise NotFound("file_not_found", path=path)
         return found
@@ -485,6 +542,8 @@ class _Folder:
     def _add(self, *versions: FileVersion) -> None:
         """Write one line, which takes effect whole or not at all."""
         self._number += 1
+        line = encode_line(self._number, list(map(_op, versions)))
+        size = len(line) + (self._as_read.size if self._as_read else 0)
         self._disk.make_folder(self._versions)
         try:
             descriptor = self._disk.open(self._log)
@@ -492,8 +551,9 @@ class _Folder:
             descriptor = self._disk.create(self._log)
         try:
             mended_size(self._disk, self._log, descriptor)
-            write_all(self._disk, descriptor, encode_line(self._number, list(map(_op, versions))))
+            write_all(self._disk, descriptor, line)
             self._disk.sync(descriptor)
+            written = self._disk.identity(descriptor)
         finally:
             self._disk.close(descriptor)
         self._disk.sync_folder(self._versions)
@@ -502,21 +562,23 @@ class _Folder:
             # A version 0 that nobody made is the user's own.
             if version.version or version.author:
                 self._tell(version)
+        # What another process has written meanwhile is read the next time.
+        self._as_read = written if written.size == size else None
 
 
-def _is_usual(path: str) -> bool:
+def _is_usual(path: str, named: Container[str] = ()) -> bool:
     """Return whether a file may have a path, in its usual form."""
     with contextlib.suppress(BadPathError):
-        return checked_path(path) == path
+        return checked_path(path, named) == path
     return False
 
 
-def versions_of(data: bytes) -> Iterator[tuple[int, FileVersion]]:
+def versions_of(data: bytes, named: Container[str] = ()) -> Iterator[tuple[int, FileVersion]]:
     """Yield the versions in a log, each with the number of its line, without those that no Moot has written."""
     for line in by_number(filter(None, read_lines(io.BytesIO(data)))):
         for op in line.ops:
             version = read(FileVersion, op.get(_OP), []) if op.get("op") == _OP else None
-            if version and _is_usual(version.path) and is_digest(version.sha256 or "0" * 64):
+            if version and _is_usual(version.path, named) and is_digest(version.sha256 or "0" * 64):
                 yield line.number, version
 
 

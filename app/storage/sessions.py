@@ -22,6 +22,7 @@ from app.core.errors import BadInput, NotFound, StorageError
 from app.core.ids import is_id
 from app.core.message import Message
 from app.core.session import Session, SessionSummary
+from app.core.session_files import files_named
 from app.core.store import Hit, SessionStore, StoredSession, Thrown
 from app.storage import records
 from app.storage.access import WriterLock
@@ -32,7 +33,7 @@ from app.storage.json_file import JsonFile, Replaced, place_in_trash, read_json_
 from app.storage.log import Replay, load_session, read_summary, read_tail
 from app.storage.paths import DataPaths
 from app.storage.search import find_in_sessions
-from app.storage.session_files import FOLDER, move_folder, remove_folder
+from app.storage.session_files import ASIDE, FOLDER, VERSIONS, move_folder, remove_folder
 from app.storage.session_log import FLUSH_BYTES, RETRY_SECONDS, SessionLog, invalid_record, log_of
 from app.storage.threads import Result, in_thread, settle
 
@@ -417,6 +418,12 @@ class JsonLogStore:
         found = self._summaries.get(session_id)
         return found.chosen_folder if found is not None else ""
 
+    def named_files(self, session_id: str) -> frozenset[str]:
+        """Return the paths of the files there that are closed otherwise. Raises StorageError."""
+        self.prepare()
+        found = self._summaries.get(session_id)
+        return files_named(found.always) if found is not None else frozenset()
+
     def tail(self, session_id: str, count: int) -> list[Message]:
         """Return the last finished messages, from the end of the file. Raises NotFound, StorageError."""
         path = self._path(session_id)
@@ -741,11 +748,13 @@ class JsonLogStore:
             pass  # The index is a cache: the next start reads the logs instead.
 
     def _tidy(self) -> None:
-        """Remove temporary files that a crash left, and old files from the trash."""
+        """Remove temporary files that a crash left, deleted versions of sessions' files, and old files from the trash."""
         try:
             for one in self._disk.scan(self._paths.sessions):
                 if one.name.endswith(".tmp"):
                     self._disk.remove(self._paths.sessions / one.name)
+            for aside in self._paths.files.glob(f"*/{VERSIONS}/{ASIDE}"):
+                remove_folder(aside)
             remove_old(self._paths, self._disk)
         except OSError:
             pass

@@ -6,6 +6,7 @@ Also those of a group's orchestrator, and the one with which a workflow's step s
 from dataclasses import replace
 from typing import Final
 
+from app.core.criteria import MOST_CRITERIA, Criterion, reopened, shown_by
 from app.core.message import Prompt, PromptType
 from app.core.session import Plan, PlanItem
 from app.core.texts import clean_text
@@ -38,18 +39,19 @@ async def clear_goal(context: ToolContext) -> ToolResult:
     return ToolResult(content="The goal is dropped.")
 
 
-async def add_todo(context: ToolContext, name: str) -> ToolResult:
+async def add_todo(context: ToolContext, name: str, done_means: str = "") -> ToolResult:
     """Add something to do at the end of the list of todos.
 
     Args:
         context: The session.
         name: What is to be done, in a few words.
+        done_means: What must be true when it is done, a line each; it is checked when you say that it is done.
     """
     plan = context.plan or Plan()
-    text = item_text("add_todo", "name", name)
+    item = item_of("add_todo", "name", name, done_means)
     if len(plan.items) >= MAX_ITEMS:
         raise ToolError(f"add_todo: the list is full, at most {MAX_ITEMS} todos. Finish or clear some first.")
-    plan = replace(plan, items=(*plan.items, PlanItem(text=text)))
+    plan = replace(plan, items=(*plan.items, item))
     context.change_plan(plan)
     return ToolResult(content=listed(plan))
 
@@ -62,10 +64,11 @@ async def toggle_todo(context: ToolContext, index: int) -> ToolResult:
         index: The todo's number in the list, counted from 0.
     """
     plan, item = checked_item("toggle_todo", context.plan, index)
-    plan = with_item(plan, index, replace(item, done=not item.done))
+    if not item.done:
+        return await said_done(context, "toggle_todo", index, f"now done: {item.text}")
+    plan = with_item(plan, index, replace(item, done=False, criteria=reopened(item.criteria)))
     context.change_plan(plan)
-    state = "open again" if item.done else "done"
-    return ToolResult(content=f"{index} is now {state}: {item.text}\n{listed(plan)}")
+    return ToolResult(content=f"{index} is now open again: {item.text}\n{listed(plan)}")
 
 
 async def clear_todos(context: ToolContext) -> ToolResult:
@@ -80,6 +83,31 @@ async def clear_todos(context: ToolContext) -> ToolResult:
 def item_text(tool: str, name: str, text: str) -> str:
     """Return an item's text on one line. Raises ToolError for an empty or too long one."""
     return checked_text(f"{tool}: argument `{name}`", " ".join(clean_text(text).split()), MAX_ITEM)
+
+
+def item_of(tool: str, name: str, text: str, done_means: str) -> PlanItem:
+    """Return an item with its criteria, a line each. Raises ToolError for an empty or too long text."""
+    lines = filter(str.strip, done_means.splitlines()[:MOST_CRITERIA])
+    criteria = tuple(Criterion(text=item_text(tool, "done_means", line)) for line in lines)
+    return PlanItem(text=item_text(tool, name, text), criteria=criteria)
+
+
+async def said_done(context: ToolContext, tool: str, index: int, said: str = "") -> ToolResult:
+    """Mark an item as done if what must be true of it is; else say what is not."""
+    _, item = checked_item(tool, context.plan, index)
+    criteria = item.criteria if item.done or not item.criteria else await context.check(item)
+    # What was done with the others meanwhile stays.
+    plan, now = checked_item(tool, context.plan, index)
+    if now != item:
+        raise ToolError(f"{tool}: the plan has changed meanwhile.\n{listed(plan)}")
+    done = item.done or all(one.settled for one in criteria)
+    plan = with_item(plan, index, replace(item, done=done, criteria=criteria))
+    context.change_plan(plan)
+    if not done:
+        missing = (f"- {one.text}: {shown_by(one, str) or one.state}" for one in criteria if not one.settled)
+        return ToolResult(content="\n".join((f"{index} stays open, as this is not met:", *missing)), ok=False)
+    rest = f"{len(plan.open)} open" if plan.open else "all done"
+    return ToolResult(content=f"{index} is {said or f'done; {rest}.'}\n{listed(plan)}")
 
 
 def checked_item(tool: str, plan: Plan | None, index: int) -> tuple[Plan, PlanItem]:
@@ -139,12 +167,13 @@ async def switch_assistant(context: ToolContext, assistant: str, instruction: st
     return ToolResult(content=f"Handed over to {member.name}.", control=Control.END)
 
 
-async def set_plan(context: ToolContext, items: list[str]) -> ToolResult:
+async def set_plan(context: ToolContext, items: list[str], done_means: list[str] | None = None) -> ToolResult:
     """Make the plan: what is to be done, in order. It cannot be replaced while items are open.
 
     Args:
         context: The session.
         items: The steps, 1 to 100 short texts.
+        done_means: For each step what must be true when it is done, a line each, or ""; it is checked with checkDone.
     """
     plan = context.plan
     if plan is not None and plan.open:
@@ -156,8 +185,9 @@ async def set_plan(context: ToolContext, items: list[str]) -> ToolResult:
         raise ToolError("setPlan: argument `items` is empty: say at least one step.")
     if len(items) > MAX_ITEMS:
         raise ToolError(f"setPlan: argument `items` holds {len(items)} steps; at most {MAX_ITEMS} are taken.")
+    means = (*(done_means or ()), *("" for _ in items))
     steps = tuple(
-        PlanItem(text=item_text("setPlan", f"items[{place}]", item)) for place, item in enumerate(items)
+        item_of("setPlan", f"items[{place}]", item, means[place]) for place, item in enumerate(items)
     )
     plan = Plan(goal=plan.goal if plan else "", items=steps)
     context.change_plan(plan)
@@ -165,17 +195,13 @@ async def set_plan(context: ToolContext, items: list[str]) -> ToolResult:
 
 
 async def check_done(context: ToolContext, index: int) -> ToolResult:
-    """Mark an item of the plan as done; harmless where it was done already.
+    """Mark an item of the plan as done; harmless where it was done already. What must be true then is checked.
 
     Args:
         context: The session.
         index: The item's number, counted from 0.
     """
-    plan, item = checked_item("checkDone", context.plan, index)
-    plan = with_item(plan, index, PlanItem(text=item.text, done=True))
-    context.change_plan(plan)
-    rest = f"{len(plan.open)} open" if plan.open else "all done"
-    return ToolResult(content=f"{index} is done; {rest}.\n{listed(plan)}")
+    return await said_done(context, "checkDone", index)
 
 
 async def clear_plan(context: ToolContext) -> ToolResult:

@@ -13,8 +13,15 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 from app.core.ids import new_id
 from app.core.message import Attachment
 from app.core.session import Chat, ChatSession
+from app.core.tool import FILES
+from app.gui.widgets.notices import Toast
 from tests.app_driver import Person, at_window, until
 from tests.engine import foreign_exports as exports
+from tests.stories.group_crew import call
+from tests.wire import Answer, WireServer
+from tests.wire.fixtures import wire_home, wire_servers
+
+__all__ = ["wire_home", "wire_servers"]
 
 
 @pytest.fixture
@@ -301,3 +308,41 @@ async def test_restoring_tells_how_far_it_is(person, tmp_path):
     second = words("transcript.group.elapsed", seconds=1)
     await until(lambda: page.said.text().endswith(f" · {second}"))
     assert not person.sees("data_cancel")
+
+
+@pytest.mark.timeout(150)
+async def test_old_versions_of_a_sessions_files_are_deleted_and_brought_back(
+    qapp, wire_home: dict[str, WireServer], data_dir: Path
+) -> None:
+    (data_dir / "assistants").mkdir(parents=True)
+    ann = {
+        "version": 1,
+        "id": "ann",
+        "name": "Ann",
+        "provider": "openai",
+        "model": "openai-wire",
+        "tools": [FILES],
+    }
+    (data_dir / "assistants" / "ann.json").write_text(json.dumps(ann), encoding="utf-8")
+    calls = [
+        call("write_file", path="a.md", content="x" * 5_000),
+        call("edit_file", path="a.md", old="x" * 5_000, new="y"),
+    ]
+    wire_home["openai"].script("openai-wire", [*(Answer(calls=(one,)) for one in calls), "Done."])
+    async with at_window(data_dir, size=(900, 900)) as person:
+        engine = person.window.controller.engine
+        chat = await engine.chats.start("ann", "Write a report")
+        await engine.wait(chat)
+        page = await open_page(person)
+        await until(lambda: page.files.list.count() == 1, what="the session")
+        row = page.files.list.item(0)
+        assert (row.id, row.second) == (chat, "1 file · 5.0 kB · old versions 5.0 kB")
+        await person.click("data_files_drop")
+        await until(
+            lambda: page.files.list.item(0).second == "1 file · 1 B · old versions 0 B", what="the deletion"
+        )
+        assert person.find("toast", Toast).text == "Deleted the old versions in “Write a report”"
+        assert [one.version for one in await engine.session_files.versions(chat)] == [2]
+        await person.click("toast_action")
+        await until(lambda: page.files.list.item(0).second == row.second, what="the undo")
+        assert (await engine.session_files.read(chat, "a.md", 1))[1] == b"x" * 5_000

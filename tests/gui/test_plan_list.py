@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from app.core.criteria import Criterion, CriterionState
 from app.core.session import Plan, PlanItem
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.appearance import Language, Look
@@ -120,3 +121,19 @@ def test_a_full_plan_takes_no_more_and_one_that_is_read_only_nothing(plan_list):
     asked = len(plan_list.asked)
     QTest.keyClick(plan_list.rows()[0], KEYS.Key_Space)
     assert len(plan_list.asked) == asked
+
+
+def test_an_item_says_how_many_of_its_criteria_are_met_and_keeps_them(plan_list):
+    means = Criterion(text="<b>blue</b>", state=CriterionState.MET), Criterion(text="one page")
+    item = PlanItem(text="Paint", criteria=means)
+    plan_list.show_plan(Plan(items=(item, PlanItem(text="Ship"))), editable=True, working=True)
+    row, plain = plan_list.rows()
+    assert row._shown == "Paint · 1 of 2 met" and plain._shown == "Ship"
+    assert "&lt;b&gt;blue" in row.toolTip() and "one page" in row.toolTip()
+    row.setFocus()
+    QTest.keyClick(row, KEYS.Key_F2)
+    assert row.box.toPlainText() == "Paint"
+    row.box.setPlainText("Paint it")
+    QTest.keyClick(row.box, KEYS.Key_Return)
+    QTest.keyClick(row, KEYS.Key_Space)
+    assert plan_list.asked[-1].items[0] == PlanItem(text="Paint it", done=True, criteria=means)

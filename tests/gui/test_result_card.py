@@ -1,11 +1,12 @@
 """*Done means…* and the card of the result, as a person has them: criteria, what shows them, and what can be done next."""
 
 import json
+import zipfile
 from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from app.core.criteria import CRITERIA, Checker, Criterion, CriterionState, Doubt, Evidence
 from app.core.message import Author, Message, MessageState, Role, Usage
@@ -312,6 +313,112 @@ async def test_a_group_ends_with_a_card_on_which_one_says_what_done_means(
         await until(lambda: page.session.status == Status.COMPLETED)
         await until(lambda: page.result.state.property("kind") == "ok")
         assert len(server.requests) == calls + 2, "nothing is done anew"
+
+
+REPORT = "# Why guests leave\n\n| Step | Leave |\n| --- | --- |\n| Pay | 41% |\n"
+
+
+@pytest.mark.timeout(150)
+@pytest.mark.parametrize("language", ["en", "ko"])
+async def test_the_files_of_a_group_stand_in_the_card_and_are_shown_there(
+    qapp,
+    data_dir,
+    tmp_path,
+    wire_home,  # noqa: F811
+    wire_servers,  # noqa: F811
+    language,
+):
+    server = wire_servers["openai"]
+    written = (
+        call("write_file", path="brief.md", content=REPORT),
+        call("write_file", path="funnel.csv", content="a,b\n1,2\n"),
+        call("write_file", path="brief.md", content=f"{REPORT}\nNew."),
+    )
+    answers = [
+        Answer(calls=written[:2]),
+        Answer(calls=written[2:]),
+        Answer(calls=(call("switchAssistant", assistant="Architect", instruction="Look."),)),
+        Answer("I looked."),
+        Answer(calls=(call("reportResult", result_in_detail="It is written."),)),
+    ]
+    server.script(server.model, lambda _: answers.pop(0) if answers else Answer("Again."))
+    async with at_window(data_dir, language=language, size=(1440, 900)) as person:
+        page, engine = person.window.controller.chat_page, person.window.controller.engine
+        await engine.assistants.save(architect(model=server.model, tools=(), sub_agents=()))
+        await engine.groups.save(crew(server.model, members=("architect",)))
+        person.window.controller.show_session(await engine.groups.start("crew", "Why do guests leave?"))
+        await until(lambda: person.sees("result_card") and person.sees("file_view"), 60)
+        # The first file is shown in place of the transcript, as it is now.
+        card, files = page.result, page.files
+        assert card.isAncestorOf(person.find("file_view")) and not person.sees("transcript")
+        assert files.ids() == ("brief.md", "funnel.csv") and files.current_id() == "brief.md"
+        [shown] = person.transcript("file_view")
+        assert "Why guests leave" in shown and "New." in shown
+        assert not person.sees("file_close") and not person.sees("file_save")
+        assert person.find("result_save").property("kind") == "primary"
+        boxes = [files.visualItemRect(files.item(row)) for row in range(2)]
+        assert boxes[0].top() == boxes[1].top() and boxes[0].right() < boxes[1].left(), "side by side"
+        assert files.item(0).said.startswith("brief.md, ") and "Architect" not in files.item(0).said
+        await person.choose("file_versions", page._language("files.version", version=1))
+        await until(lambda: "New." not in person.transcript("file_view")[0], what="the older version")
+        person.click_row("files_list", 1)
+        await until(lambda: "41%" not in person.transcript("file_view")[0], what="the other file")
+        # How it was done is the conversation.
+        await person.click("result_way")
+        assert person.sees("transcript") and not person.sees("file_view") and files.current_id() == ""
+        assert not person.sees("result_way")
+        person.click_row("files_list", 0)
+        await until(lambda: person.sees("file_view") and not person.sees("transcript"), what="the file again")
+        await person.press("composer", Qt.Key.Key_Escape)
+        assert person.sees("transcript") and not person.sees("file_view")
+        person.click_row("files_list", 0)
+        await until(lambda: person.sees("file_view"), what="the file again")
+        await person.press("files_list", Qt.Key.Key_Return)
+        await until(lambda: person.sees("file_close"), what="the window of the file")
+        await person.click("file_close")
+        await person.click("result_save")
+        await until(lambda: person.window.findChildren(QFileDialog), what="where to")
+        person.choose_file(tmp_path / "all.zip")
+        await until((tmp_path / "all.zip").exists, what="the files")
+        with zipfile.ZipFile(tmp_path / "all.zip") as packed:
+            assert {"files/brief.md", "files/funnel.csv"} < {*packed.namelist()}
+        # What runs is seen again.
+        person.click_row("files_list", 1)
+        await until(lambda: person.sees("file_view"), what="the file again")
+        await person.write("composer", "Again.")
+        await person.click("send_button")
+        await until(lambda: person.sees("transcript") and not person.sees("file_view"), what="the work")
+
+
+async def test_a_file_that_is_changed_or_gone_is_not_shown_as_it_was(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    server = wire_servers["openai"]
+    answers = [Answer(calls=(call("write_file", path=path, content=path),)) for path in ("a.txt", "b.txt")]
+    server.script(server.model, lambda _: answers.pop(0) if answers else Answer("Written."))
+    async with at_window(data_dir) as person:
+        page, engine = person.window.controller.chat_page, person.window.controller.engine
+        await engine.assistants.save(architect(model=server.model, tools=("files",), sub_agents=()))
+        chat = await engine.chats.start("architect", "Write.")
+        person.window.controller.show_session(chat)
+        await until(lambda: person.sees("result_card") and page.files.count() == 2)
+        assert person.sees("transcript"), "a chat stays what it is"
+        page.files.setCurrentRow(0)
+        await until(lambda: person.sees("file_text"), what="the file")
+        box = person.find("file_text")
+        assert box.toPlainText() == "a.txt"
+        await engine.session_files.write(chat, "a.txt", lambda *_: b"new")
+        await until(lambda: person.sees("file_text") and person.find("file_text").toPlainText() == "new")
+        await engine.session_files.delete(chat, "a.txt")
+        person.window.controller.files.refresh()
+        await until(lambda: person.sees("transcript") and not person.sees("file_text"), what="no file")
+        # Nor is it in another session, or after a message is looked for.
+        page.files.setCurrentRow(0)
+        await until(lambda: person.sees("file_text"), what="the file")
+        page.open_find()
+        assert person.sees("transcript") and not person.sees("file_text")
+        page.files.setCurrentRow(0)
+        person.window.controller.show_new()
+        await until(lambda: not person.sees("result_card"))
+        assert not person.sees("file_text")
 
 
 async def test_what_is_proposed_is_kept_by_save_alone(qapp, data_dir, wire_home, wire_servers):  # noqa: F811

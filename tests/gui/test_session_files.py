@@ -297,6 +297,16 @@ async def test_a_folder_is_chosen_before_the_first_message_asked_about_once_and_
         await until(lambda: not person.sees("chosen_leave"), what="no folder")
         await choose(mine)
         await until(lambda: person.sees("chosen_leave"), what="the line with the folder")
+        hidden = person.window.language("chosen_folder.files")
+        # What is no file of the folder is said, and nothing is allowed.
+        for names, shown in (("../.env", ""), (".env, keys/id_rsa", " · .env · keys/id_rsa")):
+            person.choose_from("tools_button", hidden)
+            await until(lambda: person.sees("rename_field"), what="which files")
+            await person.write("rename_field", names)
+            await person.click("rename_save")
+            await until(lambda: not person.sees("rename_field"), what="that it is closed")
+            line = f"Works in {mine}{shown}"
+            await until(lambda line=line: page.chat_composer._chosen_text.text() == line, what=line)
         await person.write("composer", "Change the plan.")
         await person.press("composer", Qt.Key.Key_Return)
         for question in ("read your files", "change and delete your files"):
@@ -317,8 +327,10 @@ async def test_a_folder_is_chosen_before_the_first_message_asked_about_once_and_
         entries = page.chat_composer.tools.choices.actions()
         assert not next(one for one in entries if one.text() == menu).isVisible()
         assert person.find("chosen_leave").text() == "Revoke"
+        assert page.session.always[:2] == ("file:.env", "file:keys:id_rsa")
         await person.click("chosen_leave")
         await until(lambda: not person.sees("chosen_leave"), what="nothing to revoke")
+        assert page.session.always == () and page.chat_composer._chosen_text.text() == f"Works in {mine}"
         assert page.chat_composer.chosen.isVisible()
         await person.write("composer", "Read it.")
         await person.press("composer", Qt.Key.Key_Return)

@@ -16,7 +16,15 @@ import pytest
 
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.ids import new_id
-from app.core.session_files import MOST_LISTED, BadPathError, FileVersion, Writer
+from app.core.session_files import (
+    MOST_LISTED,
+    BadPathError,
+    FileVersion,
+    Writer,
+    files_named,
+    of_folder,
+    permission_for,
+)
 from app.storage.chosen_folder import real_folder
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
@@ -560,3 +568,65 @@ async def test_the_trash_and_backups_do_not_touch_the_users_folder(
 @posix
 def test_two_writers_killed_leave_every_file_whole_and_lose_nothing(kills: int) -> None:
     check_kills(kills, "chosen")
+
+
+async def test_the_original_is_an_old_version_too_and_comes_back(files: VersionedFiles, mine: Path) -> None:
+    (mine / "plan.md").write_text("by the user")
+    await put(files, "plan.md", "by Ann")
+    await files.drop_old(SESSION)
+    assert all_of(mine) == {"plan.md": b"by Ann"}
+    with pytest.raises(NotFound):
+        await held(files, "plan.md", 0)
+    assert (await put(files, "plan.md", "again")).version == 2
+    await files.bring_back_old(SESSION)
+    assert [await held(files, "plan.md", one) for one in (0, 1, 2)] == ["by the user", "by Ann", "again"]
+
+
+async def test_hidden_files_and_keys_are_used_where_the_user_has_named_them(
+    paths: DataPaths, mine: Path
+) -> None:
+    named = frozenset((".env", "keys/id_rsa", ".github/ci.yml"))
+    allowed = {SESSION: named}
+    files = VersionedFiles(
+        paths, chosen=lambda _id: str(mine), named=lambda session_id: allowed.get(session_id, frozenset())
+    )
+    (mine / "keys").mkdir()
+    (mine / ".github").mkdir()
+    for path in (*named, ".other", "keys/id_ed25519", "keys/.env"):
+        (mine / path).write_text(f"secret of {path}")
+    assert await held(files, "keys/id_rsa") == "secret of keys/id_rsa"
+    assert await files.others(SESSION) == (".env", "keys/id_rsa")
+    assert (await put(files, ".env", "KEY=2")).version == 1
+    await put(files, ".github/ci.yml", "on: push")
+    assert await held(files, ".env", 0) == "secret of .env" and (mine / ".env").read_text() == "KEY=2"
+    # Also what was read of the log again.
+    again = VersionedFiles(paths, chosen=lambda _id: str(mine), named=lambda _id: named)
+    assert await rows(again) == [(".env", 1, "Ann"), (".github/ci.yml", 1, "Ann")]
+    for path in (".other", ".ENV", "keys/id_ed25519", "keys/.env", "a/../.env", ".github/b.yml", ".env.bat"):
+        for work in (held(files, path), put(files, path, "x"), files.move(SESSION, ".env", path)):
+            with pytest.raises(BadPathError):
+                await work
+    # Nobody has named them for another session, nor in a session's own folder.
+    other = new_id()
+    with pytest.raises(BadPathError):
+        await files.read(other, ".env")
+    with pytest.raises(BadPathError):
+        await put(VersionedFiles(paths, named=lambda _id: named), ".env", "x")
+    # What is revoked is closed again.
+    allowed.clear()
+    with pytest.raises(BadPathError):
+        await held(files, ".env")
+    assert await files.others(SESSION) == ()
+
+
+@pytest.mark.parametrize("path", ["", "..", "../.env", "/etc/passwd", ".a:b", ".env/..", ".run.bat", "a//b"])
+def test_only_a_file_of_the_folder_can_be_named(path: str) -> None:
+    with pytest.raises(BadPathError):
+        permission_for(path)
+
+
+def test_the_permissions_of_a_folder_say_which_files_were_named() -> None:
+    given = [permission_for(one) for one in (".env", "a/.b/c d", "이름/.가")]
+    assert files_named([*given, "write_file", "0123/file:.x"]) == {".env", "a/.b/c d", "이름/.가"}
+    assert not any("/" in one for one in given)
+    assert of_folder(["x", "read_folder", *given]) == ("read_folder", *given)

@@ -10,13 +10,23 @@ from pathlib import Path
 
 import pytest
 
-from app.core.errors import BadInput, NotFound
+from app.core.errors import BadInput, NotFound, StorageError
 from app.core.ids import new_id
-from app.core.session_files import FORBIDDEN_SUFFIXES, MOST_FILES, BadPathError, FileVersion, Writer
+from app.core.session_files import (
+    FORBIDDEN_SUFFIXES,
+    MOST_BYTES,
+    MOST_FILES,
+    USER,
+    BadPathError,
+    FileVersion,
+    Writer,
+)
+from app.core.store import FilesSize
 from app.storage.documents import JsonDocuments
+from app.storage.file_system import FileSystem
 from app.storage.lines import encode_line
 from app.storage.paths import DataPaths
-from app.storage.session_files import VersionedFiles
+from app.storage.session_files import ASIDE, LOG, VERSIONS, VersionedFiles, is_digest
 from app.storage.sessions import JsonLogStore
 from app.storage.stored_data import FileArchive
 from tests.storage.samples import debate, started
@@ -67,8 +77,9 @@ async def test_the_files_of_many_sessions_are_counted_at_once(
     await put(files, "a.md", "one")
     await put(files, "a.md", "two")
     (paths.files / SESSION / "mine.txt").write_text("by hand")
-    assert await files.counts([SESSION, other]) == {SESSION: 2, other: 0}
-    assert await files.counts([]) == {} and not (paths.files / other).exists()
+    counts = {one: size.files for one, size in (await files.sizes([SESSION, other])).items()}
+    assert counts == {SESSION: 2, other: 0}
+    assert await files.sizes([]) == {} and not (paths.files / other).exists()
 
 
 async def test_a_move_and_a_deletion_are_lines_too_and_an_old_version_comes_back(
@@ -410,3 +421,109 @@ async def test_a_backup_from_elsewhere_writes_no_file_it_may_not(
     assert [(one.path, one.bytes) for one in await files.list(SESSION)] == [("good.md", 5)]
     found = {one.relative_to(paths.files).as_posix() for one in paths.files.rglob("*") if one.is_file()}
     assert found == {f"{SESSION}/good.md", f"{SESSION}/.versions/log.jsonl", f"{SESSION}/.versions/{good}"}
+
+
+async def test_old_versions_are_dropped_and_come_back(files: VersionedFiles, paths: DataPaths) -> None:
+    await put(files, "plan.md", "one" * 10)
+    await put(files, "plan.md", "two")
+    await put(files, "gone.md", "gone")
+    await files.delete(SESSION, "gone.md")
+    before = await files.versions(SESSION)
+    assert await files.sizes([SESSION]) == {SESSION: FilesSize(files=1, size=37, old=34)}
+    await files.drop_old(SESSION)
+    assert await files.sizes([SESSION]) == {SESSION: FilesSize(files=1, size=3, old=0)}
+    assert await rows(files) == [("plan.md", 2, "Ann")] and await held(files, "plan.md") == "two"
+    with pytest.raises(NotFound, match="file_version_not_found"):
+        await files.read(SESSION, "plan.md", 1)
+    kept = paths.files / SESSION / VERSIONS
+    assert sum(map(is_digest, os.listdir(kept))) == 1
+    # What is written meanwhile goes on with the numbers, and stays.
+    assert (await put(files, "plan.md", "three")).version == 3
+    assert (await put(files, "gone.md", "new")).version == 2
+    await files.bring_back_old(SESSION)
+    assert [await held(files, "plan.md", number) for number in (1, 2, 3)] == ["one" * 10, "two", "three"]
+    assert (await files.versions(SESSION))[: len(before)] == before
+    assert await rows(files) == [("gone.md", 2, "Ann"), ("plan.md", 3, "Ann")]
+    assert await VersionedFiles(paths, read_only=True).versions(SESSION) == await files.versions(SESSION)
+    assert not (kept / ASIDE).exists()
+
+
+async def test_dropped_versions_are_gone_for_good_after_the_next_start(
+    files: VersionedFiles, paths: DataPaths
+) -> None:
+    await put(files, "plan.md", "one")
+    await put(files, "plan.md", "two")
+    await files.drop_old(SESSION)
+    aside = paths.files / SESSION / VERSIONS / ASIDE
+    assert sum(map(is_digest, os.listdir(aside))) == 1
+    again = JsonLogStore(paths)
+    again.summaries()
+    await again.close()
+    assert not aside.exists()
+    with pytest.raises(StorageError):
+        await files.bring_back_old(SESSION)
+    assert await held(files, "plan.md") == "two" and await rows(files) == [("plan.md", 2, "Ann")]
+
+
+class CountingDisk(FileSystem):
+    """Counts how often each log is read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.logs: list[Path] = []
+
+    def read(self, path: Path, start: int = 0, end: int | None = None) -> bytes:
+        if path.name == LOG and end is None:
+            self.logs.append(path)
+        return super().read(path, start, end)
+
+
+async def test_a_log_is_read_once_unless_another_process_has_written_to_it(paths: DataPaths) -> None:
+    disk = CountingDisk()
+    files, other = VersionedFiles(paths, file_system=disk), VersionedFiles(paths)
+    for text in ("one", "two", "three"):
+        await put(files, "plan.md", text)
+        assert await held(files, "plan.md") == text
+    assert len(disk.logs) == 1
+    await put(other, "plan.md", "by another")
+    await put(other, "new.md", "by another")
+    assert await rows(files) == [("new.md", 1, "Ann"), ("plan.md", 4, "Ann")]
+    assert len(disk.logs) == 2 and await held(files, "plan.md", 4) == "by another"
+    # Between a look and a write of its own another one writes.
+    folder = files._folders[SESSION]
+    add = folder._add
+
+    def add_late(*versions: FileVersion) -> None:
+        del folder._add
+        VersionedFiles(paths)._work_in(SESSION, lambda one: one.write("late.md", lambda *_: b"late", USER))
+        add(*versions)
+
+    folder._add = add_late
+    await put(files, "plan.md", "five")
+    assert "late.md" in [one.path for one in await files.list(SESSION)]
+    assert await files.versions(SESSION) == await VersionedFiles(paths, read_only=True).versions(SESSION)
+
+
+async def test_what_was_too_large_is_the_version_that_it_was_once_it_is_small_again(
+    files: VersionedFiles, paths: DataPaths
+) -> None:
+    await put(files, "plan.md", "one")
+    place = paths.files / SESSION / "plan.md"
+    place.write_bytes(b"0" * (MOST_BYTES + 1))
+    assert await rows(files) == []
+    place.write_text("one")
+    assert await rows(files) == [("plan.md", 1, "Ann")]
+    place.write_bytes(b"0" * (MOST_BYTES + 1))
+    assert await rows(files) == []
+    place.unlink()
+    assert await rows(files) == [] == await rows(VersionedFiles(paths, read_only=True))
+    assert (await files.versions(SESSION))[-1].gone
+
+
+async def test_of_many_sessions_the_logs_of_few_are_kept(paths: DataPaths) -> None:
+    disk = CountingDisk()
+    files, ids = VersionedFiles(paths, file_system=disk), [new_id() for _ in range(40)]
+    for session_id in ids:
+        await files.write(session_id, "a.md", lambda *_: b"text")
+    assert {size.files for size in (await files.sizes(ids)).values()} == {1}
+    assert len(files._folders) < 10

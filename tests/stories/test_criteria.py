@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.stories.group_crew import call
 from tests.stories.processes import Finished, Running, look, moot
 from tests.wire import Answer, Fault, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -201,3 +202,48 @@ def test_a_workflow_that_is_done_is_checked_and_its_last_step_mends(
     shown = look("show", session_of(done), "--json").json
     assert [(one["state"], one["round"]) for one in shown["criteria"]] == [("met", 2), ("met", 2)]
     assert [one["attempt"] for one in shown["workflow"]["steps"]] == [1, 2]
+
+
+def plan_with_means(server: WireServer, data_dir: Path, check: Callable[[Recorded], Reply]) -> list[Answer]:
+    """Let an assistant plan one thing and say twice that it is done, at first without the colour of the sea; return what it says."""
+    done = call("toggle_todo", index=0)
+    adds = call("add_todo", name="Name the colours", done_means=f"{SKY}\n\n{SEA}\n")
+    says = [Answer(calls=(adds,)), Answer(HALF, calls=(done,)), Answer(WHOLE, calls=(done,)), Answer("All.")]
+    play(server, data_dir, check, lambda _: says.pop(0))
+    file = data_dir / "assistants" / "ada.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"tools": ["planning"]}))
+    return says
+
+
+def test_a_plan_item_is_done_once_what_it_means_is_met(
+    wire_home: dict[str, WireServer], data_dir: Path
+) -> None:
+    server = wire_home["openai"]
+    plan_with_means(server, data_dir, honest)
+    done = moot("ask", "ada", "Plan it.", "--json")
+    assert (done.status, done.err) == (0, "")
+    shown = look("show", session_of(done), "--json").json
+    results = [(one["state"], one["content"]) for one in shown["messages"] if one["role"] == "tool"]
+    assert [state for state, _ in results] == ["done", "failed", "done"]
+    # The number is one more behind the criterion that nothing can meet.
+    assert re.fullmatch(rf"0 stays open, as this is not met:\n- {SEA}: Looked for [23]\.", results[1][1])
+    assert results[2][1].startswith("0 is now done: Name the colours")
+    [item] = shown["plan"]["items"]
+    assert item["done"] and [(one["state"], one["round"]) for one in item["criteria"]] == [("met", 2)] * 2
+    assert item["criteria"][1]["evidence"]["quote"] == "the sea is green"
+    assert sum(map(is_check, server.requests)) == 2
+    # What a checker says is part of no conversation.
+    assert not any('"verdict"' in one.text for one in server.requests[-1].messages)
+
+
+def test_a_plan_item_that_nobody_can_call_met_stays_open_for_the_user(
+    wire_home: dict[str, WireServer], data_dir: Path
+) -> None:
+    server = wire_home["openai"]
+    says = plan_with_means(server, data_dir, obeying)
+    session_id = session_of(moot("ask", "ada", "Plan it.", "--json"))
+    says += [Answer(calls=(call("toggle_todo", index=0),)) for _ in range(2)] + [Answer("It stays open.")]
+    assert moot("ask", "ada", "Go on.", "--session", session_id).status == 0
+    [item] = look("show", session_id, "--json").json["plan"]["items"]
+    assert not item["done"] and {one["state"] for one in item["criteria"]} == {"unknown"}
+    assert sum(map(is_check, server.requests)) == 3, "it is checked three times at most"

@@ -82,7 +82,21 @@ def test_a_chat_writes_a_file_and_the_terminal_lists_gets_and_keeps_it(
     target = tmp_path / "saved.md"
     assert look("files", session_id, "get", "notes/보고서.md", "-o", str(target)).status == 0
     assert target.read_bytes() == "둘\n".encode()
-    for typed in (["none.md"], ["notes/보고서.md", "--version", "3"], ["../../settings.json"], []):
+    compared = ("files", session_id, "get", "notes/보고서.md", "--compare", "1")
+    assert look(*compared).out == "@@ -1,1 +1,1 @@\n-One\n+둘\n"
+    assert look(*compared, "--json").json["text"] == "@@ -1,1 +1,1 @@\n-One\n+둘\n"
+    assert (
+        look(*compared, "--version", "1", "--lang", "en").out == "All lines of these versions are the same.\n"
+    )
+    assert look(*compared, "-o", str(tmp_path / "a.diff")).status == 0
+    assert (tmp_path / "a.diff").read_text() == "@@ -1,1 +1,1 @@\n-One\n+둘\n"
+    for typed in (
+        ["none.md"],
+        ["notes/보고서.md", "--version", "3"],
+        ["../../settings.json"],
+        [],
+        ["notes/보고서.md", "--compare", "3"],
+    ):
         gone = look("files", session_id, "get", *typed)
         assert gone.status == 2 and gone.out == "" and gone.err.count("\n") == 1
     assert look("files", "none").status == 2
@@ -299,6 +313,37 @@ def test_a_chat_works_in_a_folder_of_the_users_in_this_and_the_next_process(
         assert packed.namelist() == ["report.md", "files/b.md"]
     assert moot("delete", session_id).status == 0
     assert {one.name for one in mine.iterdir()} == {".env", "b.md", "own.md"}
+
+
+def test_a_hidden_file_is_used_where_the_user_has_named_it(
+    wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
+) -> None:
+    write_assistant(data_dir, "ann", tools=["files"])
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / ".env").write_text("KEY=1")
+    (mine / ".other").write_text("KEY=2")
+    calls = (
+        call("read_file", path=".env"),
+        call("edit_file", path=".env", old="KEY=1", new="KEY=3"),
+        call("read_file", path=".other"),
+        call("list_files"),
+    )
+    wire_home["openai"].script("openai-wire", [*(Answer(calls=(one,)) for one in calls), "Changed."])
+    for refused in (
+        moot("ask", "ann", "Change it", "--allow-file", ".env"),
+        moot("ask", "ann", "Change it", "--in", str(mine), "--allow-file", "../.env"),
+    ):
+        assert (refused.status, refused.out) == (2, "") and refused.err.count("\n") == 1
+    assert not wire_home["openai"].requests
+    done = moot("ask", "ann", "Change it", "--in", str(mine), "--allow-file", ".env", "--json")
+    assert (done.status, done.err) == (0, "")
+    session_id = session_of(done)
+    said = results(session_id)
+    assert [state for state, _ in said] == ["done", "done", "failed", "done"]
+    assert "KEY=1" in said[0][1] and ".other" not in said[3][1]
+    assert (mine / ".env").read_text() == "KEY=3" and (mine / ".other").read_text() == "KEY=2"
+    assert look("files", session_id, "get", ".env", "--version", "0").out == "KEY=1"
 
 
 def test_a_folder_that_may_not_be_used_is_refused_before_anything_starts(

@@ -18,6 +18,7 @@ from app.core.files import is_image_file, is_pdf
 from app.core.forms import form_text, read_form
 from app.core.message import AGENT_OPTION, DENY_BECAUSE, Attachment, Consent, Message, Prompt, PromptType
 from app.core.session import OF_FOLDER, AgentMode
+from app.core.session_files import permission_for
 from app.core.settings import RunLimits
 from app.core.texts import exact, visible
 from app.core.tool import told_of
@@ -38,6 +39,7 @@ Minutes = Annotated[int | None, Typed("--budget-minutes", type=whole, metavar="N
 Calls = Annotated[int | None, Typed("--budget-calls", type=whole, metavar="N")]
 Usd = Annotated[float | None, Typed("--budget-usd", "--max-usd", type=amount, metavar="X")]
 InFolder = Annotated[str, Typed("--in", metavar="FOLDER", type=arguments.absolute)]
+AllowFiles = Annotated[tuple[str, ...], Typed("--allow-file", text="allow_file", metavar="NAME")]
 _EFFORTS = [effort for effort in Effort if effort != Effort.AUTO]
 
 
@@ -57,13 +59,14 @@ async def ask(
     budget_calls: Calls = None,
     budget_usd: Usd = None,
     in_folder: InFolder = "",
+    allow_files: AllowFiles = (),
 ) -> int:
     """Say something to an assistant or a group, in a new session or in an existing one."""
     engine, folder = run.moot.engine, run.folder_id(folder)
     limits = _limits(run, budget_minutes, budget_calls, budget_usd)
     if session and in_folder:
         raise BadInput("folder_only_new")
-    where = await _where(run, in_folder)
+    where = await _where(run, in_folder, allow_files)
     who = await who_of(run, assistant)
     attachments = await attachments_of(run, files, who, as_it_looks=as_it_looks)
     if not session:
@@ -72,17 +75,8 @@ async def ask(
             await run.warm_up()
             begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
             how = mode or AgentMode.DEFAULT
-            return await begin(
-                who.id,
-                text,
-                attachments,
-                how,
-                effort=effort,
-                folder=folder,
-                done_means=done_means,
-                limits=limits,
-                **where,
-            )
+            where.update(effort=effort, folder=folder, done_means=done_means, limits=limits)
+            return await begin(who.id, text, attachments, how, **where)
 
         return await run.follow(start, ChatPrinter(run.texts))
     live = await run.open(session)
@@ -104,11 +98,17 @@ def _limits(run: CommandRun, minutes: int | None, calls: int | None, usd: float 
     return replace(run.moot.engine.settings().limits, **chosen) if chosen else None  # type: ignore[arg-type]
 
 
-async def _where(run: CommandRun, folder: str) -> dict[str, Any]:
-    """Return in which folder of the user's a session works: naming it there allows reading and writing. Raises BadInput."""
+async def _where(run: CommandRun, folder: str, files: Sequence[str]) -> dict[str, Any]:
+    """Return in which folder of the user's a session works: naming it, and hidden files in it, allows reading and writing.
+
+    Raises BadInput.
+    """
+    if files and not folder:
+        raise BadInput("usage_missing", what="--in", help=f"moot {run.arguments.command} --help")
     if not folder:
         return {}
-    return {"chosen_folder": await run.moot.engine.session_files.checked_folder(folder), "always": OF_FOLDER}
+    always = (*OF_FOLDER, *map(permission_for, files))
+    return {"chosen_folder": await run.moot.engine.session_files.checked_folder(folder), "always": always}
 
 
 def send_step(
@@ -353,10 +353,11 @@ async def workflow(
     budget_calls: Calls = None,
     budget_usd: Usd = None,
     in_folder: InFolder = "",
+    allow_files: AllowFiles = (),
 ) -> int:
     """Run the workflow that was named, or the one that the text calls for."""
     workflows, text = run.moot.engine.workflows, checked_text(text, ())
-    where = await _where(run, in_folder)
+    where = await _where(run, in_folder, allow_files)
     if definition:
         wanted = workflows.find(definition)
     else:

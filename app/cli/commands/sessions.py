@@ -159,8 +159,8 @@ async def work(run: CommandRun, everything: Annotated[bool, Typed("--all", text=
         (row.id, texts(f"work.state.{row.state}"), texts.named("kind", row.kind), row.title[:80], row.says)
         for row in rows
     )
-    counts = await engine.session_files.counts([row.id for row in rows if run.arguments.json])
-    objects = [work_object(row, counts.get(row.id, 0)) for row in rows]
+    sizes = await engine.session_files.sizes([row.id for row in rows if run.arguments.json])
+    objects = [work_object(row, sizes[row.id].files if row.id in sizes else 0) for row in rows]
     return await run.answer(objects, lines_text(lines or [texts("work.nothing")]))
 
 

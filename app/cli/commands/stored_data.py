@@ -134,23 +134,19 @@ async def session_files(
     what: Annotated[str, Typed(text="files_get", nargs="?", choices=("get",), metavar="get")] = "",
     path: Annotated[str, Typed(text="files_path", nargs="?", metavar="PATH")] = "",
     version: Annotated[int | None, Typed("--version", text="files_version", type=int, metavar="N")] = None,
-    form: Annotated[str, Typed("--format", text="files_format", choices=FILE_FORMATS)] = "",
+    compare: Annotated[int | None, Typed("--compare", type=int, metavar="N", either=True)] = None,
+    form: Annotated[str, Typed("--format", text="files_format", choices=FILE_FORMATS, either=True)] = "",
     output: Annotated[str, Typed("-o", "--output", metavar="FILE", type=absolute)] = "",
 ) -> int:
-    """List the files made in a session, or print one of them or write it to a file."""
+    """List the files made in a session; or print one of them, or how two versions differ, or write that to a file."""
     live = await run.open(session)
-    files = run.moot.engine.session_files
+    files, texts = run.moot.engine.session_files, run.texts
     if not what:
         there = await files.list(live.id)
         paths = {one.path for one in there}
         made = [one for one in await files.versions(live.id) if not one.gone]
         lines = columns(
-            (
-                one.path,
-                run.texts("files.version", version=one.version),
-                size_text(run.texts, one.bytes),
-                one.author,
-            )
+            (one.path, texts("files.version", version=one.version), size_text(texts, one.bytes), one.author)
             for one in there
         )
         rows = [{**asdict(one), "deleted": one.path not in paths} for one in made]
@@ -166,6 +162,10 @@ async def session_files(
         await run.out.write(data.decode())
         return OK
     found, data = await files.read(live.id, path, version)
+    if compare is not None:
+        _, before = await files.read(live.id, path, compare)
+        differs = await run.moot.engine.files.difference(before, data)
+        data = f"{differs or run.texts('files.compare.same')}\n".encode()
     if output:
         return await _write(run, Path(output), data)
     try:

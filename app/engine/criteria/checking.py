@@ -17,7 +17,7 @@ from app.core.events import CriterionChecked, Event, UsageReported
 from app.core.json_values import objects_in, read_object, schema_list, schema_object
 from app.core.message import Author, Message, MessageState, Role, new_message
 from app.core.provider import ModelRequest, last_part, one_message
-from app.core.session import Reason
+from app.core.session import PlanItem, Reason
 from app.core.store import SessionFiles
 from app.engine.history import fits
 from app.engine.live_session import LiveSession
@@ -208,6 +208,22 @@ async def check(context: TreeContext, wanted: Check) -> Checked:
         doubtful = unknown(wanted.criteria, Doubt.NO_ANSWER, round=wanted.number, checked_by=by)
         return _told(live, wanted, doubtful, answer or context.budget.reached())
     return _told(live, wanted, judged(wanted, answer, decoy, sources, by), "", answer)
+
+
+async def check_item(
+    context: TreeContext, turn_id: str, call_id: str, item: PlanItem
+) -> tuple[Criterion, ...]:
+    """Have the criteria of a plan item checked that a call says is done, MOST_ROUNDS times at most: then the user ticks it."""
+    live, number = context.live, 1 + max(one.round for one in item.criteria)
+    if number > MOST_ROUNDS:
+        return item.criteria
+    turns, call = tuple(live.turns.back_from(turn_id)), f"{CRITERIA}:{call_id}"
+    wanted = Check(
+        criteria=item.criteria, asked=item.text, turns=turns, turn_id=turn_id, call_id=call, number=number
+    )
+    checked = await check(context, wanted)
+    live.finish_messages(checked.messages, *checked.events)
+    return checked.criteria
 
 
 def _told(

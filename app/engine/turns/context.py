@@ -6,7 +6,7 @@ when.
 """
 
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, aclosing, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,6 +14,7 @@ from functools import partial
 from itertools import count
 from typing import cast
 
+from app.core.criteria import Criterion
 from app.core.definitions import Agent
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import ToolStarted
@@ -21,6 +22,7 @@ from app.core.ids import new_id, utc_now
 from app.core.message import Author, Message, ToolCall, Usage
 from app.core.model_facts import ModelFacts, Price
 from app.core.provider import CallPiece, Delta, Finished, FinishReason, ModelRequest, Models, Text
+from app.core.session import PlanItem
 from app.core.store import SessionFiles, SessionStore
 from app.core.usage import UsageEntry
 from app.engine.availability import Slots, Waits
@@ -267,6 +269,7 @@ class Services:
     """What running sessions share: models, slots, assistants, prompts, the disk, counting and a clock in seconds.
 
     `outsider` returns the model of another family than some that may read what they do, "" for none; all are "provider/model".
+    `check_item` has the criteria of a plan item checked that a call in a turn says is done.
     """
 
     models: MeteredModels
@@ -279,6 +282,7 @@ class Services:
     count: TokenCount
     clock: Callable[[], float]
     outsider: Callable[[Sequence[str]], str]
+    check_item: Callable[["TreeContext", str, str, PlanItem], Awaitable[tuple[Criterion, ...]]]
 
     def request(
         self, turn: AgentTurn, live: LiveSession, attempt: Attempt, *, wrap_up: bool = False

@@ -580,6 +580,7 @@ class ToolCalls:
             plan_before=lambda: self._live.session.plan,
             ask=partial(self.ask, turn, call),
             report=partial(self._report, turn, call, tool),
+            check=partial(self._services.check_item, self._context, turn.turn_id, call.id),
         )
         plan: tuple[Plan | None, ...] = ()
         try:

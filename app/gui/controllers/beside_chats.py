@@ -13,7 +13,7 @@ from app.core.errors import BadInput
 from app.core.events import Event, FileWritten
 from app.core.ids import new_id
 from app.core.message import Attachment, Message
-from app.core.session import Plan, PlanItem, WorkflowSession
+from app.core.session import ZIP, Plan, PlanItem, WorkflowSession
 from app.core.session_files import FileVersion
 from app.core.texts import exact, unmarked, visible
 from app.engine.export.formats import FILE_FORMATS
@@ -27,7 +27,7 @@ from app.gui.dialogs.versions_dialog import RESTORE, FileDialog, preview_of
 from app.gui.display.descriptions import colours_of
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.orchestrator_box import work_of
-from app.gui.pages.chat.over_input import COPY, DELETE, FOLDER, OPEN, SAVE, FilesList
+from app.gui.pages.chat.over_input import COPY, DELETE, FOLDER, OPEN, PREVIEW, SAVE, FilesList
 from app.gui.panels.right_panel import PlanPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_list import ACCEPT, ANSWER, GIVE, RETRY, SKIP, any_runs, looks_of
@@ -191,7 +191,7 @@ class WorkflowController(Controller):
         said = live.turns.said(turn_id) if live is not None and turn_id else ()
         if said:
             # The first call loads messages far above; the second finds the step's head even if it is folded.
-            self._page.transcript.go_to(said[0].id, 0)
+            self._page.go_to(f"{said[0].id}:0")
             self._page.transcript.go_to(group_id(turn_id), 0)
 
     def _turn_of(self, step_id: str) -> str:
@@ -366,11 +366,12 @@ class FilesController(Controller):
         self, parts: Parts[WindowFrame], page: ChatPage, pages: MainPages, sessions: SessionController
     ) -> None:
         super().__init__(parts)
-        self._sessions = sessions
+        self._sessions, self._page = sessions, page
         self._files = parts.engine.session_files
         # The lists that are kept, each with what gives the id of its session.
         self._lists: list[tuple[FilesList, Callable[[], str]]] = []
         self.keep(page.files, lambda: page.session_id)
+        page.result.save.clicked.connect(lambda: sessions.export(page.session, ZIP))
         parts.bridge.file_written.connect(self._on_written)
         pages.shown.connect(lambda _page: self.refresh())
 
@@ -397,7 +398,11 @@ class FilesController(Controller):
     async def _do(self, session_id: str, path: str, what: str, version: int | None = None) -> None:
         """Do what the user asks of a file, or of a version of it."""
         if what == OPEN:
-            await self._open(session_id, path)
+            self._tasks.cancel("file preview")
+            self._page.result.show_preview(None)
+            (await self._dialog(session_id, path)).open()
+        elif what == PREVIEW:
+            self._tasks.replace("file preview", self._preview(session_id, path))
         elif what == FOLDER:
             QDesktopServices.openUrl(QUrl.fromLocalFile(self._files.folder(session_id)))
         elif what == DELETE:
@@ -423,7 +428,18 @@ class FilesController(Controller):
         text = self._language("files.restored", name=exact(path), version=version, now=made.version)
         self._toasts.show_toast(text)
 
-    async def _open(self, session_id: str, path: str) -> None:
+    async def _preview(self, session_id: str, path: str) -> None:
+        """Show a file in the card of the result, if it is the one that is chosen there."""
+        page = self._page
+        if path and session_id == page.session_id:
+            dialog = await self._dialog(session_id, path)
+            if (session_id, path) == (page.session_id, page.files.current_id()):
+                dialog.be_part()
+                page.result.show_preview(dialog)
+            else:
+                dialog.close()
+
+    async def _dialog(self, session_id: str, path: str) -> FileDialog:
         found = [one for one in await self._files.versions(session_id) if one.path == path and not one.gone]
         shown, preview = await self._read(session_id, path, None)
         dialog = FileDialog(self._language, self._look, found, self._window)
@@ -451,7 +467,7 @@ class FilesController(Controller):
         dialog.view.picture_requested.connect(self._sessions.on_picture)
         dialog.asked.connect(do)
         dialog.finished.connect(lambda _result: self._tasks.cancel("file version"))
-        dialog.open()
+        return dialog
 
     async def _read(
         self, session_id: str, path: str, version: int | None

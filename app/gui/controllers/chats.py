@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from PySide6.QtCore import QPoint, Signal
 
@@ -18,7 +19,8 @@ from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.events import LimitNear, SessionChanged
 from app.core.message import Attachment, Message, MessageState, Role
-from app.core.session import OF_FOLDER, AgentMode, QueuedMessage
+from app.core.session import AgentMode, QueuedMessage
+from app.core.session_files import files_named, of_folder, permission_for
 from app.core.settings import RunLimits, Settings
 from app.core.texts import trimmed, visible
 from app.core.turns import asked_at
@@ -28,7 +30,7 @@ from app.engine.library.agents import AgentModel, tools_off
 from app.engine.live_session import LiveSession
 from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import PageController, Parts
-from app.gui.dialogs.ask_dialogs import DoneMeansDialog, LongChatDialog
+from app.gui.dialogs.ask_dialogs import DoneMeansDialog, LongChatDialog, RenameDialog
 from app.gui.dialogs.versions_dialog import OtherAnswerDialog, Version, VersionsDialog
 from app.gui.display.descriptions import colours_of, names_of
 from app.gui.files.user_files import ask_for_folder
@@ -74,8 +76,8 @@ class ChatController(PageController):
         self._near: dict[str, str] = {}
         # The criteria of a new session.
         self.new_means: tuple[str, ...] = ()
-        # The folder of the user's for its files, "" for its own.
-        self.new_folder = ""
+        # The folder of the user's for its files, with what is allowed there; empty for its own.
+        self.new_where: dict[str, Any] = {}
         # The session whose next message another model answers, and that.
         self._once = ("", "", "")
         self._wire()
@@ -126,10 +128,10 @@ class ChatController(PageController):
         self.page.chat_composer.show_limits(own, usual, self._near.get(self.page.session_id, ""))
         self.page.state_line.extend.show_limits(own, usual)
 
-    def take_limits(self) -> RunLimits | None:
-        """Return the limits chosen for the next new session, which are then used up."""
-        taken, self._new_limits = self._new_limits, None
-        return taken
+    def take_chosen(self) -> dict[str, Any]:
+        """Return what was chosen for the next new session; its limits are then used up."""
+        limits, self._new_limits = self._new_limits, None
+        return {"limits": limits, "folder": self.folder_id, "done_means": self.new_means, **self.new_where}
 
     def _on_limits_chosen(self, limits: RunLimits | None) -> None:
         """Let the run in front, or the next new one, go so far."""
@@ -211,32 +213,51 @@ class ChatController(PageController):
 
     async def _choose_folder(self, path: str) -> None:
         """Let the next new session have its files in a folder of the user's, "" for one of its own."""
-        self.new_folder = await self._engine.session_files.checked_folder(path) if path else ""
+        folder = await self._engine.session_files.checked_folder(path) if path else ""
+        self.new_where = {"chosen_folder": folder} if folder else {}
         self.refresh()
 
     def _on_choose_folder(self) -> None:
         title = self._language("chosen_folder.menu")
         ask_for_folder(self._window, title, lambda path: self._start(self._choose_folder(path)))
 
+    def _on_name_files(self) -> None:
+        """Ask which hidden files, or files for keys, may be used in the folder of the new session."""
+        before = ", ".join(sorted(files_named(self.new_where.get("always", ()))))
+        dialog = RenameDialog(self._language, before, self._window, "chosen_folder.files.title")
+        self._run(dialog.given, self._name_files)
+        dialog.open()
+
+    async def _name_files(self, text: str) -> None:
+        self.new_where["always"] = tuple(
+            permission_for(one.strip()) for one in text.split(",") if one.strip()
+        )
+        self.refresh()
+
     def _on_chosen_left(self) -> None:
         """Choose no folder for the new session, or revoke what is allowed in that of the session in front."""
-        given = Permission(server="", tools=(), count=2, session_id=self.page.session_id, keys=OF_FOLDER)
-        revoked = self.page.session is not None
-        self._start(self._engine.permissions.revoke(given) if revoked else self._choose_folder(""))
+        session = self.page.session
+        keys = of_folder(session.always) if session is not None else ()
+        given = Permission(server="", tools=(), count=len(keys), session_id=self.page.session_id, keys=keys)
+        self._start(self._engine.permissions.revoke(given) if session else self._choose_folder(""))
 
     def _show_chosen_folder(self) -> None:
         live = self._engine.live(self.page.session_id)
-        path, leave = self.new_folder, self._language("chosen_folder.leave")
+        path, leave = self.new_where.get("chosen_folder", ""), self._language("chosen_folder.leave")
+        always = self.new_where.get("always", ())
         if live is not None:
-            allowed = {*OF_FOLDER} & {*live.session.always}
-            path, leave = live.session.chosen_folder, self._language("permissions.revoke") if allowed else ""
-        self.page.chat_composer.show_chosen_folder(path, leave, new=live is None)
+            path, always = live.session.chosen_folder, live.session.always
+            leave = self._language("permissions.revoke") if of_folder(always) else ""
+        where = " · ".join((path, *sorted(files_named(always)))) if path else ""
+        self.page.chat_composer.show_chosen_folder(where, leave, new=live is None)
 
     def _show_result(self) -> None:
         """Show what came of the session in front, where it is work that rests."""
         live, page = self._engine.live(self.page.session_id), self.page
         page.chat_composer.show_done_means(len(live.session.criteria if live else self.new_means))
-        page.result.show_result(result_of(live, page.files.files, self._language) if live else None)
+        result = result_of(live, page.files.files, self._language) if live else None
+        opens = live is not None and bool(live.session.group or live.session.workflow)
+        page.result.show_result(result, opens=opens)
 
     def choose_settings_mode(self, on: bool) -> None:
         """Switch settings mode on or off, for the chat in front or for the next new one."""
@@ -334,11 +355,12 @@ class ChatController(PageController):
         composer.done_means.triggered.connect(self._on_done_means)
         composer.choose_folder.triggered.connect(self._on_choose_folder)
         composer.propose_group.triggered.connect(lambda: self._start(self._propose_group()))
+        composer.name_files.triggered.connect(self._on_name_files)
         composer.chosen_left.connect(self._on_chosen_left)
         criteria = self._engine.criteria
-        page.result.accept_requested.connect(lambda: self._start(criteria.accept(page.session_id)))
-        page.result.check_requested.connect(lambda: self._start(criteria.check(page.session_id)))
-        page.result.means_requested.connect(self._on_done_means)
+        page.result.accept.clicked.connect(lambda: self._start(criteria.accept(page.session_id)))
+        page.result.check.clicked.connect(lambda: self._start(criteria.check(page.session_id)))
+        page.result.means.clicked.connect(self._on_done_means)
         page.files.changed.connect(self._show_result)
         composer.ask_several.triggered.connect(self._on_ask_several)
         composer.settings_requested.connect(lambda page: self.settings_requested.emit(page, ""))
@@ -462,14 +484,7 @@ class ChatController(PageController):
     async def _begin(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         if self.new_group:
             self._begun = await self._engine.groups.start(
-                self.new_group,
-                text,
-                attachments,
-                self._new_mode,
-                folder=self.folder_id,
-                limits=self.take_limits(),
-                done_means=self.new_means,
-                chosen_folder=self.new_folder,
+                self.new_group, text, attachments, self._new_mode, **self.take_chosen()
             )
         else:
             agent = self._assistant()
@@ -477,21 +492,12 @@ class ChatController(PageController):
                 raise NotFound("assistant_not_found", assistant=self._state.text(LAST_ASSISTANT))
             once = self._model_once("")
             provider, model = once if once[0] else self._new_model
+            by: dict[str, Any] = {"provider": provider, "model": model, "once": bool(once[0])}
             self._begun = await self._engine.chats.start(
-                agent.id,
-                text,
-                attachments,
-                self._new_mode,
-                folder=self.folder_id,
-                provider=provider,
-                model=model,
-                once=bool(once[0]),
-                limits=self.take_limits(),
-                done_means=self.new_means,
-                chosen_folder=self.new_folder,
+                agent.id, text, attachments, self._new_mode, **by, **self.take_chosen()
             )
         self._new_mode, self._new_model, self._once = AgentMode.DEFAULT, ("", ""), ("", "", "")
-        self.new_means, self.new_folder = (), ""
+        self.new_means, self.new_where = (), {}
         # What is written from now on belongs to the chat that has begun.
         self._engine.drafts.keep(self._begun, self._engine.drafts.of(NEW))
         self._engine.drafts.keep(NEW, Draft())

@@ -317,7 +317,8 @@ class FirstPageController(Controller):
             inside = QMenu(words("workflow.who.menu"), menu)
             offer_assistants(inside, words, self._engine, self._workflow(chosen), self._choose_assistant)
             menu.addMenu(inside)
-        menu.addAction(self._page.chat_composer.choose_folder)
+        composer = self._page.chat_composer
+        menu.addActions([composer.choose_folder, composer.name_files])
 
     def _workflow(self, definition_id: str) -> WorkflowDefinition:
         """Return a workflow with whom the user chose for its steps."""
@@ -404,17 +405,9 @@ class FirstPageController(Controller):
     ) -> None:
         """Begin a workflow; if that fails, put the text back."""
         try:
-            begun = await self._engine.workflows.start(
-                text,
-                definition_id,
-                attachments,
-                self.folder_id,
-                done_means=self._chats.new_means,
-                limits=self._chats.take_limits(),
-                assistants=self._assistants,
-                chosen_folder=self._chats.new_folder,
-            )
-            self._chats.new_means, self._assistants, self._chats.new_folder = (), {}, ""
+            chosen = {"assistants": self._assistants, **self._chats.take_chosen()}
+            begun = await self._engine.workflows.start(text, definition_id, attachments, **chosen)
+            self._chats.new_means, self._assistants, self._chats.new_where = (), {}, {}
             self.session_requested.emit(begun)
         except MootError:
             self._chats.give_back("", text, attachments)

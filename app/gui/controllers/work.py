@@ -172,7 +172,8 @@ class WorkController(Controller):
         if self._page is not None:
             # A folder of the user's that can't be read is said where its files are listed.
             with suppress(MootError):
-                self._page.list.work.files |= await self._engine.session_files.counts(session_ids)
+                sizes = await self._engine.session_files.sizes(session_ids)
+                self._page.list.work.files |= {one: size.files for one, size in sizes.items()}
             self._page.list.viewport().update()
 
     def _made_page(self) -> WorkPage:

@@ -26,6 +26,7 @@ from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.markdown.blocks import MAX_CELLS
 from app.gui.pages.chat.over_input import COPY, FOLDER, SAVE, author_text
+from app.gui.transcript.row_text import COLUMN
 from app.gui.transcript.row_words import model_of
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
@@ -287,9 +288,10 @@ class FileDialog(Dialog):
         self.text = named("file_text", QPlainTextEdit())
         self.text.setReadOnly(True)
         self.text.setUndoRedoEnabled(False)
-        self.view = named("file_view", TranscriptView(look.tokens, words.texts, picture=look.picture))
-        for shown in (self.text, self.view):
-            shown.setAccessibleName(title)
+        shown = TranscriptView(look.tokens, words.texts, layout=COLUMN, picture=look.picture)
+        self.view = named("file_view", shown)
+        for widget in (self.text, self.view):
+            widget.setAccessibleName(title)
         self._no_text = plain_label("hint", wrap=True)
         self.buttons = {
             action: button(
@@ -306,13 +308,21 @@ class FileDialog(Dialog):
         close.setDefault(True)
         for choice in (self.versions, self.other):
             choice.activated.connect(lambda _place: self._choose())
-        head = hbox((ElidedLabel("page_title", text=title), 1), self._facts, spacing=10)
+        head = frame("", hbox((ElidedLabel("page_title", text=title), 1), self._facts, spacing=10))
         chosen = hbox(self.versions, self.other, STRETCH, spacing=8)
-        foot = hbox(*self.buttons.values(), self.more, STRETCH, close, spacing=8)
+        foot = frame("", hbox(*self.buttons.values(), self.more, STRETCH, close, spacing=8))
+        self._around = head, foot
         parts = head, chosen, self._no_text, (self.text, 1), (self.view, 1), foot
         vbox(*parts, inside=self, margins=(22, 18, 22, 16), spacing=12)
         self._more = QTimer(self, interval=0)
         self._more.timeout.connect(self._fill)
+
+    def be_part(self) -> None:
+        """Stand in a page with what the file holds and the choice of versions alone."""
+        self.setWindowFlags(Qt.WindowType.Widget)
+        self.layout().setContentsMargins(0, 0, 0, 0)
+        for part in self._around:
+            part.hide()
 
     def _choose(self) -> None:
         """Ask for the version that is chosen, or for how it differs from the other one."""
@@ -346,6 +356,8 @@ class FileDialog(Dialog):
         if message:
             self.view.feed.show_session(ALONE, [message])
             self.view.go_to(message.id, 0)
+            # Read from the beginning, not from the end as a chat is.
+            self.view.canvas.scroller.follow = False
 
     def show_text(self, text: str, said: str = "") -> None:
         """Show a text, and a sentence over it."""

@@ -160,7 +160,7 @@ class PlanRow(EditableRow):
         self.setProperty("kind", "plan_row")
         self.setMinimumHeight(tall(HEIGHT))
         self._look = look
-        self._item = PlanItem(text="")
+        self._item, self._shown = PlanItem(text=""), ""
         self._before = self._item
         self._current = False
         self._tools = QWidget(self)
@@ -185,7 +185,9 @@ class PlanRow(EditableRow):
             words("plan.item", place=place + 1, count=count, text=item.text[:200], state=state)
         )
         self.setAccessibleDescription(words("plan.keys"))
-        self.setToolTip(plain_tip(item.text))
+        met = words("result.met", met=sum(one.settled for one in item.criteria), all=len(item.criteria))
+        self._shown = f"{item.text} · {met}" if item.criteria else item.text
+        self.setToolTip(plain_tip("\n– ".join((self._shown, *(one.text for one in item.criteria)))))
         self.box.setAccessibleName(words("plan.edit"))
         self._show_tools("plan.edit", "plan.remove", first=place == 0, last=place == count - 1)
         self.update()
@@ -240,9 +242,7 @@ class PlanRow(EditableRow):
         painter.setPen(QtGui.QColor(tokens.accent if current else tokens.text_2))
         right = self._tools.width() + 6 if self._tools.isVisible() else 4
         room = self.rect().adjusted(TEXT_LEFT, 0, -right, 0)
-        shown = QtGui.QFontMetrics(font).elidedText(
-            self._item.text, Qt.TextElideMode.ElideRight, room.width()
-        )
+        shown = QtGui.QFontMetrics(font).elidedText(self._shown, Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
     def _paint_mark(self, painter: QtGui.QPainter, centre: QPointF) -> None:

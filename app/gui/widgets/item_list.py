@@ -67,6 +67,7 @@ class ListStyle:
     """How the rows of a list look; measures in pixels at the usual text size."""
 
     height: int
+    width: int = 80  # where rows stand side by side
     heading: int = 0  # the height of a heading
     upper: bool = True  # whether headings are in capitals
     heading_size: int = 11  # of the letters of a heading
@@ -121,7 +122,9 @@ class ItemDelegate(QStyledItemDelegate):
         # Asked for each of a thousand rows when they are shown.
         style, rows = self._style, index.model()
         heading = rows.is_heading(index.row()) if isinstance(rows, ItemModel) else index.data(HEADING)
-        return QtCore.QSize(80, tall(style.heading) if heading else tall(style.height) + style.gap)
+        return QtCore.QSize(
+            tall(style.width), tall(style.heading) if heading else tall(style.height) + style.gap
+        )
 
     def paint(self, painter: QtGui.QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         item = self.item_of(index)

@@ -222,8 +222,9 @@ class ChatComposer(AttachingComposer):
         self.done_means = QAction(self)
         self.choose_folder = QAction(self)
         self.propose_group = QAction(self)
+        self.name_files = QAction(self)
         self.show_done_means(0)
-        work = [self.done_means, self.choose_folder]
+        work = [self.done_means, self.choose_folder, self.name_files]
         self._actions = [*work, self.propose_group, self.ask_several, self.settings_mode, self.permissions]
         self._assistant_id = ""
         self._in_group, self._stops = False, True
@@ -413,6 +414,7 @@ class ChatComposer(AttachingComposer):
             self.box.setFocus()
         self._chosen_path = path
         self.choose_folder.setVisible(new)
+        self.name_files.setVisible(new and bool(path))
         self._chosen_text.setText(self._language("chosen_folder.shown", path=exact(path)))
         self._chosen_leave.setText(leave)
         self._chosen_leave.setVisible(bool(leave))
@@ -471,6 +473,7 @@ class ChatComposer(AttachingComposer):
         self.settings_mode.setText(words("chat.settings_mode"))
         self.choose_folder.setText(words("chosen_folder.menu"))
         self.propose_group.setText(words("propose.menu"))
+        self.name_files.setText(words("chosen_folder.files"))
         self.ask_several.setText(words("chat.ask_several"))
         self.permissions.setText(words("chat.permissions"))
         self._show_stop()

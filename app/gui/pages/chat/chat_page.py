@@ -19,7 +19,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import modes_of, retry_text, tone_of, waits_its_turn
 from app.gui.pages.chat.chat_composer import ChatComposer, LimitsButton
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
-from app.gui.pages.chat.over_input import OPEN, FilesList, ResultCard, WorkingStrip
+from app.gui.pages.chat.over_input import OPEN, ResultCard, WorkingStrip
 from app.gui.pages.first_page import FirstPage
 from app.gui.panels.conversation_view import ConversationView, keep_text
 from app.gui.transcript.message_actions import PIN, UNPIN
@@ -75,9 +75,9 @@ class ChatPage(ConversationView):
         self.queue = QueueStrip(language, look)
         self.state_line = StateLine(language, look)
         self.queue.after = self.state_line.resume
-        self.files = FilesList(language, look)
         self.working = WorkingStrip(language, look, lambda: self.transcript.model.book)
         self.result = ResultCard(language, look)
+        self.files = self.result.files
         for part in (self.queue, self.state_line, self.files, self.working, self.result):
             # What goes there gives its focus to the composer, not to the button that Qt finds next.
             part.left.connect(self.composer.box.setFocus)
@@ -202,6 +202,14 @@ class ChatPage(ConversationView):
             self._quiet()
         self._show_working()
 
+    def go_to(self, place: str) -> None:
+        self.result.show_preview(None)
+        super().go_to(place)
+
+    def open_find(self) -> None:
+        self.result.show_preview(None)
+        super().open_find()
+
     def show_retry(self, event: events.RetryScheduled) -> None:
         self.state_line.show_retry(event)
 
@@ -325,7 +333,7 @@ class ChatPage(ConversationView):
         first, new, begins = self.first, self._session is None, self.begins
         if first is None:
             return
-        self.transcript.setVisible(not new)
+        self.transcript.setVisible(not new and self.result.preview is None)
         for part in (first.over, first.under):
             part.setVisible(new)
         first.chips.setVisible(begins == DECIDE)
@@ -352,8 +360,8 @@ class ChatPage(ConversationView):
     # Wiring
 
     def _lay_out(self) -> None:
-        parts = (self.result, self.files, self.working, self.state_line, self.box, self.queue, self.composer)
-        vbox(*parts, inside=self._foot, margins=(28, 10, 28, 20), spacing=8)
+        parts = (self.working, self.state_line, self.box, self.queue, self.composer)
+        vbox((self.result, 1), *parts, inside=self._foot, margins=(28, 10, 28, 20), spacing=8)
         foot = centred(self._foot, MAX_COLUMN + 56)
         over: tuple[Part, ...] = (self.first.over,) if self.first is not None else ()
         column = vbox(*over, self.find_bar, (self.transcript, 1), foot, inside=self, spacing=0)
@@ -382,19 +390,28 @@ class ChatPage(ConversationView):
         self.box.member_called.connect(composer.message_box.begin_with)
         self.result.criteria.message_wanted.connect(lambda message_id: self.go_to(f"{message_id}:0"))
         self.result.criteria.file_wanted.connect(lambda path: self.files.asked.emit(path, OPEN))
-        self.result.changes_requested.connect(composer.box.setFocus)
-        self.result.rest_requested.connect(self.asking(self.resume_requested))
+        self.result.changes.clicked.connect(lambda: composer.box.setFocus())
+        self.result.previewed.connect(self._on_previewed)
+        self.result.rest.clicked.connect(lambda: self.resume_requested.emit(self.session_id))
         self.queue.written.connect(self._on_written)
         self.state_line.resume_requested.connect(self.asking(self.resume_requested))
         transcript.action_requested.connect(self._on_action)
         transcript.version_requested.connect(self.asking(self.version_requested))
         self._language.changed.connect(self._retranslate)
 
+    def _on_previewed(self, shown: bool) -> None:
+        """Let a file stand in place of the transcript."""
+        if not shown:
+            self.files.setCurrentRow(-1)
+        self.transcript.setHidden(shown)
+
     def _close_open(self) -> bool:
-        """Close the find bar, or leave a question; return whether there was one."""
+        """Close the find bar or a file, or leave a question; return whether there was one."""
         focus, card = self.window().focusWidget(), self.cards.shown()
         if not self.find_bar.isHidden():
             self.find_bar.leave()
+        elif self.result.preview is not None:
+            self.result.show_preview(None)
         elif card is not None and focus in (card, *card.findChildren(QWidget)):
             self.composer.box.setFocus()
         else:

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.criteria import CRITERIA, Criterion, CriterionState, shown_by
 from app.core.message import MessageState, Role
@@ -18,7 +18,7 @@ from app.core.texts import clock_text, exact, size_text, unmarked
 from app.core.turns import asked_at
 from app.core.usage import Total, money_text
 from app.engine.live_session import LiveSession
-from app.gui.display.appearance import Language, Look
+from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import time_text
 from app.gui.transcript.transcript_model import TurnBook, shown_name
 from app.gui.widgets.badge import HeadingIcon
@@ -118,6 +118,8 @@ class AgentRow(QWidget):
 
 
 LEAST_ROOM, ROOM = 40, 160
+# From this width of the card the criteria stand beside the file that is shown.
+WIDE = 700
 # What stands beside the rows: the margins and the scroll bar.
 SIDES = 44
 _MARKS: dict[str, tuple[str, str]] = {
@@ -151,6 +153,12 @@ class CriteriaList(QWidget):
         """Show these criteria; their rows stay where nothing changed."""
         if criteria != self._criteria:
             self._criteria = criteria
+            self._rebuild()
+
+    def be_wide(self, wide: bool) -> None:
+        """Let who checked a criterion stand beside it, or under it."""
+        if wide != self._wide:
+            self._wide = wide
             self._rebuild()
 
     def _rebuild(self) -> None:
@@ -224,54 +232,90 @@ def result_of(live: LiveSession, files: Sequence[FileVersion], words: Language) 
 
 
 class ResultCard(QFrame):
-    """Shown while work rests that was checked, or that came to its end; hidden otherwise.
+    """Shows the files of a session as tabs, and what came of work that was checked, or came to its end; hidden without both.
 
-    Signals: rest_requested(), check_requested() for criteria that nobody looked at yet, accept_requested(),
-    changes_requested(), means_requested() to say what done means, left() when the button goes that had the focus.
+    Its buttons are for others to act on: `save` all files, `means` to say what done means, do the `rest`, `check` criteria that
+    nobody looked at yet, `accept` what there is, ask for `changes`.
+    Signals: left() when the button goes that had the focus, previewed(whether a file is shown).
     """
 
-    rest_requested = Signal()
-    check_requested = Signal()
-    accept_requested = Signal()
-    changes_requested = Signal()
-    means_requested = Signal()
     left = Signal()
+    previewed = Signal(bool)
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
-        self.setObjectName("result_card")
         self.setProperty("kind", "card")
         self._language = language
         self._shown: Result | None = None
         self._room = ROOM
+        self.preview: QWidget | None = None
+        self.files = FilesList(language, look, tabs=True)
         self._title = say(plain_label("card_title"), language, "result.title")
         self.state = plain_label("ok")
         self._cost = plain_label("hint")
         self._question = ElidedLabel("meta")
         self.criteria = CriteriaList(language, look, wide=True)
         self._list = scrolling(self.criteria)
-        self.means = say(button("", "result_means", self.means_requested), language, "result.means")
-        self.rest = button("primary", "result_rest", self.rest_requested)
-        self.check = say(button("primary", "result_check", self.check_requested), language, "result.check")
-        self.accept = say(button("", "result_accept", self.accept_requested), language, "result.accept")
-        self.changes = say(button("", "result_changes", self.changes_requested), language, "result.changes")
-        head = hbox(self._title, self.state, STRETCH, self._cost, spacing=10)
-        foot = hbox(self.means, self.rest, self.check, self.accept, self.changes, STRETCH, spacing=8)
-        vbox(head, self._question, self._list, foot, inside=self, margins=(14, 10, 14, 10), spacing=8)
+        self.means = say(button("", "result_means"), language, "result.means")
+        self.rest, self.save = button("primary", "result_rest"), button("", "result_save")
+        self.check = say(button("primary", "result_check"), language, "result.check")
+        self.accept = say(button("", "result_accept"), language, "result.accept")
+        self.changes = say(button("", "result_changes"), language, "result.changes")
+        self.way = say(button("link", "result_way", self._close), language, "result.way")
+        row = hbox(self._title, self.state, STRETCH, self._cost, spacing=10)
+        self._head = frame("", vbox(row, self._question, spacing=8))
+        self._made = vbox(self.files, spacing=8)
+        self._body = hbox((self._made, 3), (self._list, 2, Qt.AlignmentFlag.AlignTop), spacing=14)
+        offered = self.save, self.means, self.rest, self.check, self.accept, self.changes, STRETCH, self.way
+        foot = hbox(*offered, spacing=8)
+        vbox(self._head, (self._body, 1), foot, inside=self, margins=(14, 10, 14, 10), spacing=8)
         language.changed.connect(self._refresh)
+        self.files.changed.connect(self._on_files)
+        # A file is shown in the words and colours with which it was opened.
+        for changed in (language.changed, look.changed):
+            changed.connect(self._close)
         self.hide()
 
-    def show_result(self, result: Result | None) -> None:
-        """Show what came of work; None hides the card."""
+    def show_result(self, result: Result | None, *, opens: bool = False) -> None:
+        """Show what came of work, None for nothing; with `opens` also the first file, once that is known."""
+        comes = result is not None and self._shown is None
         if result != self._shown:
             self._shown = result
             self._refresh()
+        if result is None:
+            self.show_preview(None)
+        elif comes and opens:
+            self.files.setCurrentRow(0)
+
+    def show_preview(self, preview: QWidget | None) -> None:
+        """Show a file in place of the one before, or none."""
+        before, self.preview = self.preview, preview
+        if preview is not None:
+            self._made.addWidget(preview, 1)
+            preview.show()
+        if before is not None:
+            before.close()
+        if before is not preview:
+            self._refresh()
+            self.previewed.emit(preview is not None)
+
+    def _close(self) -> None:
+        self.show_preview(None)
+
+    def _on_files(self) -> None:
+        if not self.files.current_id():
+            self._close()
+        self._refresh()
 
     def set_room(self, height: int) -> None:
         """Set how high the list of criteria may be, in pixels."""
         self._room = height
-        wanted = self.criteria.column.totalHeightForWidth(max(1, self.width() - SIDES))
-        self._list.setFixedHeight(max(LEAST_ROOM, min(height, wanted)))
+        beside, ways = self.preview is not None and self.width() >= WIDE, QBoxLayout.Direction
+        self._body.setDirection(ways.LeftToRight if beside else ways.TopToBottom)
+        self.criteria.be_wide(not beside)
+        width = self.width() * 2 // 5 if beside else self.width()
+        wanted = self.criteria.column.totalHeightForWidth(max(1, width - SIDES))
+        self._list.setFixedHeight(max(LEAST_ROOM, min(height * (1 + beside), wanted)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -287,6 +331,8 @@ class ResultCard(QFrame):
         states = {one.state for one in criteria}
         missing = bool(states & {CriterionState.UNMET, CriterionState.UNKNOWN})
         offered = {
+            self.save: result is not None and bool(self.files.files),
+            self.way: self.preview is not None,
             self.means: result is not None and not criteria,
             self.rest: missing,
             self.check: not missing and CriterionState.OPEN in states,
@@ -295,11 +341,15 @@ class ResultCard(QFrame):
         }
         if any(one.hasFocus() for one, shown in offered.items() if not shown):
             self.left.emit()
-        self.setVisible(result is not None)
-        if result is None:
-            return
+        self.setObjectName("result_card" if result is not None else "files_card")
+        self.setVisible(result is not None or bool(self.files.files))
+        self._head.setVisible(result is not None)
+        self._list.setVisible(bool(criteria))
         for one, shown in offered.items():
             one.setVisible(shown)
+        if result is None:
+            return
+        show_as(self.save, "" if missing or offered[self.check] else "primary", words("result.save"))
         met = sum(one.state == CriterionState.MET for one in criteria)
         said = words("result.met", met=met, all=len(criteria)) if criteria else ""
         show_as(self.state, "ok" if met == len(criteria) else "warn", said)
@@ -307,15 +357,15 @@ class ResultCard(QFrame):
         self._question.setText(words("result.asked", text=" ".join(result.asked.split())))
         price = words("result.about", cost=result.price) if result.price else ""
         self.rest.setText(" · ".join(filter(None, (words("result.rest"), price))))
-        self._list.setVisible(bool(criteria))
         self.criteria.show_criteria(criteria)
         self.setAccessibleName(", ".join(filter(None, (words("result.title"), said, result.spent))))
         self.set_room(self._room)
 
 
-STYLE = ListStyle(height=30, left=10, space=8)
+STYLE = ListStyle(height=30, left=10, space=8, width=220)
 MOST_FILES = 3
 OPEN, SAVE, COPY, FOLDER, DELETE = "open", "save", "copy", "folder", "delete"
+PREVIEW = "preview"
 
 
 def author_text(version: FileVersion, words: Language) -> str:
@@ -326,7 +376,7 @@ def author_text(version: FileVersion, words: Language) -> str:
 class FilesList(ItemList):
     """Shows each file with its version, who wrote it, and its size; hidden while there is none.
 
-    Signals: asked(path, OPEN, SAVE, COPY, FOLDER or DELETE), changed(), left() when it goes and had the focus.
+    Signals: asked(path, OPEN, SAVE, COPY, FOLDER, DELETE or PREVIEW), changed(), left() when it goes and had the focus.
     """
 
     asked = Signal(str, str)
@@ -334,13 +384,22 @@ class FilesList(ItemList):
     left = Signal()
     EDITS = ENTER
 
-    def __init__(self, language: Language, look: Look, name: str = "files_list") -> None:
+    def __init__(
+        self, language: Language, look: Look, name: str = "files_list", *, tabs: bool = False
+    ) -> None:
+        """`tabs` stand side by side, and the current one is to be shown."""
         super().__init__(look, name, STYLE)
+        self._tabs = tabs
+        if tabs:
+            self.setFlow(self.Flow.LeftToRight)
+            self.setWrapping(True)
+            self.setResizeMode(self.ResizeMode.Adjust)
         self._language = language
         say(self, language, name="files.title")
         self.files: Sequence[FileVersion] = ()
-        for opened in (self.edit_requested, self.clicked):
+        for opened in (self.edit_requested, self.doubleClicked if tabs else self.clicked):
             opened.connect(lambda _row: self.asked.emit(self.current_id(), OPEN))
+        self.currentItemChanged.connect(lambda *_items: self.asked.emit(self.current_id(), PREVIEW))
         self.delete_requested.connect(lambda path: self.asked.emit(path, DELETE))
         language.changed.connect(lambda: self.show_files(self.files))
         self.hide()
@@ -352,10 +411,19 @@ class FilesList(ItemList):
             self.left.emit()
         if rows != self.rows.rows:
             self.show_rows(rows)
-            self.setFixedHeight(min(self.rows_height(), MOST_FILES * self.rows_height() // max(1, len(rows))))
+            self._fit()
         self.setVisible(bool(rows))
         if files != before:
             self.changed.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Set the height to that of the rows, up to a limit."""
+        beside = max(1, self.width() // tall(STYLE.width)) if self._tabs else 1
+        self.setFixedHeight(min(MOST_FILES, -(-self.count() // beside)) * tall(STYLE.height))
 
     def menu_of(self, row_id: str) -> QMenu:
         menu, words = self.new_menu(), self._language
@@ -367,4 +435,5 @@ class FilesList(ItemList):
         words, author = self._language, author_text(one, self._language)
         facts = (words("files.version", version=one.version), author, size_text(words, one.bytes))
         name = exact(one.path)
-        return RowItem(id=one.path, title=name, note=" · ".join(facts), icon="file-text", tip=name)
+        said, note = f"{name}, {' · '.join(facts)}", " · ".join(facts[:: 2 if self._tabs else 1])
+        return RowItem(id=one.path, title=name, note=note, icon="file-text", tip=said, spoken=said)

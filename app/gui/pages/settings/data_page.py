@@ -18,7 +18,8 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.definitions import SavedPrompt
 from app.core.errors import MootError
-from app.core.store import Backup, BackupContents, PartSize, Restored, Thrown
+from app.core.session import SessionSummary
+from app.core.store import Backup, BackupContents, FilesSize, PartSize, Restored, Thrown
 from app.core.texts import size_text
 from app.engine.engine import Engine
 from app.engine.importing import Arrival
@@ -44,9 +45,13 @@ MOST_NAMED = 3
 
 
 class DataPage(DataShown):
-    """Shows the stored data; `refresh` reads it again. Emits `restored` after documents were restored."""
+    """Shows the stored data; `refresh` reads it again.
+
+    Signals: restored() after documents were restored, undo_offered(text, undo) after old versions of files were deleted.
+    """
 
     restored = Signal()
+    undo_offered = Signal(str, object)
 
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks, data_dir: Path) -> None:
         super().__init__(language, engine, tasks)
@@ -54,6 +59,8 @@ class DataPage(DataShown):
         self._kept: tuple[Backup, ...] = ()
         self._thrown: tuple[Thrown, ...] = ()
         self._parts: tuple[PartSize, ...] = ()
+        # What the files of sessions take, the largest first.
+        self._made: list[tuple[SessionSummary, FilesSize]] = []
         self._gone = False
         self._path = plain_label("value", wrap=True, text=str(data_dir))
         self._path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -66,11 +73,14 @@ class DataPage(DataShown):
         self.backups = KeptList(language, look, texts, kept, free=("back_up", "from_file"))
         thrown = {what: f"data.bin.{what}" for what in ("restore", "remove", "empty")}
         self.bin = KeptList(language, look, ("data.bin", "data.bin.text", "data.bin.none"), thrown)
+        drop, made = {"drop": "data.files.drop"}, ("data.files", "data.files.text", "data.files.none")
+        self.files = KeptList(language, look, made, drop)
         self._problems_title = say(plain_label("field"), language, "settings.data.problems")
         self._problems = plain_label("hint", wrap=True)
         self._lay_out()
         self.backups.asked.connect(self._on_backups)
         self.bin.asked.connect(self._on_bin)
+        self.files.asked.connect(self._on_drop)
         language.follow(self.retranslate)
 
     def refresh(self) -> None:
@@ -100,8 +110,8 @@ class DataPage(DataShown):
         away = say(plain_label("field"), words, "data.away")
         about = say(plain_label("hint", wrap=True), words, "data.away.text")
         parts = (text, path, self._sizes, self._problems_title, self._problems, 8, self.backups, 8)
-        below = (away, about, hbox(bring_in, export, STRETCH, spacing=8), 8, self.bin, STRETCH)
-        vbox(*parts, *below, inside=body, margins=(22, 20, 22, 14), spacing=10)
+        below = (away, about, hbox(bring_in, export, STRETCH, spacing=8), 8, self.files, 8)
+        vbox(*parts, *below, self.bin, STRETCH, inside=body, margins=(22, 20, 22, 14), spacing=10)
         foot = hbox((self._line, 1), margins=(22, 4, 22, 0))
         vbox((scrolling(body, keeps_bar=True), 1), foot, inside=self, spacing=0)
 
@@ -110,6 +120,10 @@ class DataPage(DataShown):
             archive = self._engine.archive.files
             self._kept, self._thrown = await archive.backups(), await archive.thrown()
             self._parts = await archive.sizes()
+            sessions = self._engine.sessions()
+            sizes = await self._engine.session_files.sizes(one.id for one in sessions)
+            made = [(one, size) for one in sessions if (size := sizes[one.id]).size]
+            self._made = sorted(made, key=lambda one: one[1].size, reverse=True)
         except MootError as error:
             self._say_problem(error)
             return
@@ -124,7 +138,7 @@ class DataPage(DataShown):
             f"{words(f'data.part.{part.name}')} {size_text(words, part.size)}" for part in self._parts
         )
         self._sizes.setText(words("data.size", whole=whole, parts=parts))
-        kept, thrown = [], []
+        kept, thrown, made = [], [], []
         for backup in self._kept:
             second = f"{self._why(backup.why)} · {size_text(words, backup.size)}"
             kept.append(RowItem(id=backup.path, title=words.day_and_time(backup.made_at), second=second))
@@ -133,6 +147,11 @@ class DataPage(DataShown):
             kind, size = self._kind(gone.kind), size_text(words, gone.size)
             second = words("data.bin.row", kind=kind, day=day, left=left, size=size)
             thrown.append(RowItem(id=gone.file, title=" ".join(gone.title.split())[:200], second=second))
+        for session, found in self._made:
+            size, old = size_text(words, found.size), size_text(words, found.old)
+            second = words("data.files.row", count=found.files, size=size, old=old)
+            made.append(RowItem(id=session.id, title=" ".join(session.title.split())[:200], second=second))
+        self.files.show_rows(made)
         self.backups.show_rows(kept)
         self.bin.show_rows(thrown)
 
@@ -257,6 +276,20 @@ class DataPage(DataShown):
         self._line.begin(total)
         work = self._engine.archive.export_all(str(path), lambda done: self._line.show_count(done, total))
         await self._do(work, exported)
+
+    # Files of sessions
+
+    def _on_drop(self, _what: str, session_id: str) -> None:
+        files, row = self._engine.session_files, self.files.list.currentItem()
+        said = self._language("data.files.dropped", title=row.title if row is not None else "")
+
+        async def undo() -> bool:
+            await files.bring_back_old(session_id)
+            self.refresh()
+            return True
+
+        work = self._do(files.drop_old(session_id), lambda _: self.undo_offered.emit(said, undo))
+        self._tasks.start("old versions", work)
 
     # Trash
 

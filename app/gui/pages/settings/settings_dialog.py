@@ -467,7 +467,7 @@ class SettingsDialog(QDialog):
             made.note_quick(self._quick_keys[0], fails=self._quick_keys[1])
         if isinstance(made, ProvidersPage | ModelsPage | LocalModelsPage):
             made.changed.connect(self.providers_changed)
-        if isinstance(made, ProvidersPage | ModelsPage | ServersPage | SavedPromptsPage):
+        if isinstance(made, ProvidersPage | ModelsPage | ServersPage | SavedPromptsPage | DataPage):
             made.undo_offered.connect(self.offer_undo)
         if isinstance(made, ServersPage | PermissionsPage | DataPage):
             self.finished.connect(made.leave)
