@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, ProviderConfig
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, PROGRAM, ProviderConfig
 from app.core.council import Participant
 from app.core.definitions import Agent
 from app.core.message import Attachment
+from app.core.provider import ProviderStatus
 from app.engine.debate.modes import role_text, system_prompt
 from app.engine.debate.perspective import TRANSCRIPT_PERSONA, Turn, transcript_request
-from app.engine.debate.setup import Candidate
+from app.engine.debate.setup import Candidate, candidates_of
 from tests.builders import PROMPTS, Bench, a_bench, a_debate, a_log_store, a_setup
 from tests.memory import MemorySecrets
 
@@ -169,3 +170,24 @@ async def test_downloaded_models_debate_by_default_where_nobody_has_a_key(
     seats = [one.model for one in engine.councils.assembled()]
     # A panel has each family once, and of a single one every model.
     assert seats == {3: ["qwen3.5-2b", "gemma4-e2b"], 2: list(models), 1: list(models), 0: []}[len(models)]
+
+
+def test_external_agents_that_may_run_debate_where_nobody_has_a_key() -> None:
+    def status(name: str, kind: str, key_source: str = "") -> ProviderStatus:
+        return ProviderStatus(
+            config=ProviderConfig(id=name, kind=kind), label=name.title(), base_url="", models=("default",),
+            default_model="default", local=False, needs_key=False, key_source=key_source, ready=True,
+        )  # fmt: skip
+
+    built_in = status(EMBEDDED, EMBEDDED)
+    agents = [status("ann", PROGRAM), status("ben", PROGRAM)]
+
+    def chosen(*statuses: ProviderStatus) -> list[str]:
+        return [one.participant.provider for one in candidates_of((), statuses) if one.chosen]
+
+    assert chosen(built_in, *agents) == ["ann", "ben"]
+    # One alone takes part twice, as a provider with a key does.
+    assert chosen(built_in, agents[0]) == ["ann", "ann"]
+    keyed = status("openai", "openai", key_source="keyring")
+    assert chosen(built_in, *agents, keyed) == ["openai", "openai"]
+    assert chosen(built_in) == [EMBEDDED, EMBEDDED]

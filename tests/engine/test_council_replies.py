@@ -43,6 +43,20 @@ def test_two_candidates_are_none(text: str, choice: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        ("B를 선택해요. 확신은 70%예요.", "no"),
+        ("A를 고르겠어요. 예를 들어 비용이 적어요.", "yes"),
+        ("저는 ‘예’ 쪽이에요.", "yes"),
+        ("비용이 적어서예요.", ""),
+    ],
+)
+def test_a_short_option_is_chosen_by_its_text_only_where_that_stands_alone(text: str, choice: str) -> None:
+    assert read_choice(text, (("yes", "예"), ("no", "아니요"))) == choice
+    assert read_choice("B, as far as I know.", (("no", "No"), ("yes", "Yes"))) == "yes"
+
+
+@pytest.mark.parametrize(
     ("value", "percent"),
     [
         (70, 70),

@@ -189,6 +189,14 @@ def test_families_count_not_participants() -> None:
     assert outcome(Record(debate, [*messages, *voted(debate, "AAA")])).state == "agreed_one_family"
 
 
+def test_nobody_agrees_with_an_answer_that_says_something_else_because_it_has_no_vote() -> None:
+    for choices, state in (("AAB", "leaning"), ("AAA", "settled")):
+        debate, messages = opened(choices, ("gpt-5", "qwen", "claude-opus-4-5"))
+        assert debate.council is not None
+        unargued = replace(debate.council, voteless=("p2",), rounds=0)
+        assert outcome(Record(replace(debate, council=unargued), messages)).state == state
+
+
 def test_the_second_order_reverses_letters_options_and_openings_but_not_the_replies() -> None:
     debate, messages = opened("ABCA")
     messages += voted(debate, "ABCA")

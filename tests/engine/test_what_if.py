@@ -10,9 +10,12 @@ from app.core.council import ANY_JUDGE, Ends
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.session import DebateMode, ExportFormat, Status
+from app.engine.council.commands import Councils
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
 from app.engine.council.verdicts import changed, outcomes
+from app.engine.debate.commands import Debates
+from app.engine.decisions.memo_formats import memo_as_markdown
 from app.engine.live_session import LiveSession
 from app.engine.session_kinds import session_document
 from tests.builders import Bench, Hang, Script, a_bench, a_setup, until
@@ -399,3 +402,37 @@ async def test_a_council_cut_after_each_record_of_a_what_if_round_ends_alike_and
 
 def ended_calls(messages: list[Message]) -> int:
     return sum(one.role == Role.ASSISTANT and one.state == MessageState.DONE for one in messages)
+
+
+# The memo
+
+
+async def test_the_memo_says_who_held_what_before_the_first_verdict_and_which_verdicts_there_were() -> None:
+    for made, begin, ask in (
+        (a_debater(), judged_debate, Debates.say),
+        (a_council(), decided, Councils.ask),
+    ):
+        session_id = await begin(made)
+        council = begin is decided
+        once = await made.engine.memo(session_id)
+        # Whoever voted once held nothing before that anybody knows of.
+        assert [bool(one.first[0][0]) for one in once.options if one.last][:1] == [council]
+        assert once.labels[2] == ("held at first by" if council else "")
+        assert ("| held at first by |" in memo_as_markdown(once)) == council
+        await ask(made.engine.councils if council else made.engine.debates, session_id, WHAT_IF)
+        await to_the_end(made, session_id)
+        memo = await made.engine.memo(session_id)
+        before, now = ("Postgres", "SQLite") if council else (STEP, ONCE)
+        held = {
+            one.text: [[name for name, _sure in part] for part in (one.first, one.last)]
+            for one in memo.options
+        }
+        changed_it = ["GPT", "Gemini"] if council else ["GPT", "Claude", "Gemini"]
+        assert held[before][0] == changed_it and set(changed_it) <= set(held[now][1])
+        assert held[before][1] == []
+        verdict = next(part for part in memo.parts if part.label == "The verdict")
+        assert f"Verdict 1, after round 1: {before}" in verdict.notes
+        assert verdict.paragraphs[0][0] == f"{now}, by 3 of 3."
+        said = "answered unseen by each other, argued in one round," if council else "debated in 2 rounds."
+        assert said in memo.foot[0]
+        await made.engine.shutdown()

@@ -1,11 +1,12 @@
 """The frame of a council's page: its steps, how much of it the answers have, its bar, and the keyboard."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QShortcut
+from PySide6.QtGui import QFont, QFontMetricsF, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
@@ -13,10 +14,11 @@ from app.core.events import TurnStarted
 from app.core.message import Author, CouncilPart
 from app.core.session import Status
 from app.gui.pages.council.council_page import CouncilPage
-from app.gui.pages.council.decision_steps import ANSWERS, DECISION, DIFFERENCES, STEPS
+from app.gui.pages.council.decision_steps import ANSWERS, DECISION, DIFFERENCES, STEPS, StepButton
 from app.gui.widgets.boxes import stops_in
+from app.gui.widgets.controls import Choice
 from tests.app_driver import Person, at_window, until
-from tests.gui.test_council_page import ask, ended, offered, opened, person, script
+from tests.gui.test_council_page import HOLDS, ask, ended, offered, opened, person, script
 from tests.wire.fixtures import wire_home, wire_servers
 
 __all__ = ["person", "wire_home", "wire_servers"]
@@ -54,6 +56,47 @@ async def test_the_steps_are_opened_by_click_and_key_and_say_what_they_would_do(
     await person.press("council_tabs", Qt.Key.Key_Left)
     assert page.steps.value() == ANSWERS and person.window.focusWidget() is person.find("segment_answers")
     assert page.columns.isVisible()
+
+
+async def test_the_focus_stays_where_one_writes_when_the_step_that_had_it_is_left(person: Person) -> None:
+    page = await opened(person)
+    await ended(page)
+    window, alt = person.window, Qt.KeyboardModifier.AltModifier
+    page.columns.all["p1"].transcript.setFocus()
+    QTest.keyClick(window, Qt.Key.Key_2, alt)
+    # Not on the button of the next step, which costs something.
+    assert page.steps.value() == DIFFERENCES and window.focusWidget() is page.composer.box
+    QTest.keyClick(window, Qt.Key.Key_6, alt)
+    await until(lambda: window.focusWidget().objectName() == "decision_option", what="the form")
+    QTest.keyClick(window, Qt.Key.Key_1, alt)
+    assert window.focusWidget() is page.composer.box
+    # With another answer chosen the form is made anew, and has the focus again.
+    await person.click("council_use_2")
+    await until(lambda: person.find("council_use_2").text() == "In use", what="the choice")
+    QTest.keyClick(window, Qt.Key.Key_6, alt)
+    box = partial(person.find, "decision_option", Choice)
+    await until(lambda: box().currentText() == HOLDS["anthropic"], what="the answer that is in use")
+    assert window.focusWidget() is box()
+    QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    await until(lambda: person.sees("decision_show_memo"), what="what was decided")
+    # From there the memo is one click away.
+    await person.click("decision_show_memo")
+    await until(lambda: person.sees("memo_page"), what="the memo")
+
+
+@pytest.mark.parametrize("name", STEPS)
+async def test_the_words_of_an_open_step_are_whole(person: Person, name: str) -> None:
+    page = await opened(person)
+    await ended(page)
+    step = person.find(f"segment_{name}", StepButton)
+    page.steps.set_value(name)
+    await person.settle()
+    bold = QFont(step.font())
+    bold.setWeight(QFont.Weight(620))
+    bold.setPixelSize(14)
+    # The circle is at the left; at the right a margin, or how much the step has.
+    left, right = 25, max(6, step.fontMetrics().horizontalAdvance(step._much))
+    assert QFontMetricsF(bold).horizontalAdvance(step.text()) <= step.width() - left - right
 
 
 async def test_the_marks_are_switched_each_by_its_word(person: Person) -> None:
@@ -210,4 +253,4 @@ async def test_a_council_is_forked_as_it_stood_at_an_earlier_verdict(person: Per
 async def test_a_decision_is_found_in_the_palette_by_what_it_may_be(person: Person) -> None:
     commands = person.window.controller.palette.commands()
     (begins,) = [one for one in commands if one.id == "new_debate"]
-    assert {"council", "debate", "vote"} <= {*begins.more.split()}
+    assert {"council", "debate", "decide", "vote"} <= {*begins.more.split()}

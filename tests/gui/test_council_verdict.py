@@ -12,19 +12,21 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
-from app.core.council import Participant
+from app.core.council import ANY_JUDGE, Ends, Participant
 from app.core.message import Attachment, CouncilPart
 from app.core.session import DebateMode
 from app.engine.engine import CouncilSetup, DebateSetup
+from app.gui.controllers.debates import OFFERS_BLIND
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.decision_steps import ANSWERS, DEBATE, DECISION, DIFFERENCES, STEPS, VERDICT, VOTES
 from app.gui.pages.council.verdict_page import ClaimRow
 from app.gui.panels.debate.cited_text import CitedText
-from app.gui.widgets.text import Paragraph
+from app.gui.widgets.text import ElidedLabel, Paragraph
 from app.providers.model_file import find_model
 from tests.app_driver import Person, at_window
 from tests.gui.test_council_page import (
     HOLDS,
+    QUESTION,
     SAYS,
     ask,
     compared,
@@ -33,6 +35,7 @@ from tests.gui.test_council_page import (
     offered,
     opened,
     read,
+    three,
     until,
 )
 from tests.wire import WireServer
@@ -111,13 +114,13 @@ async def test_claims_say_who_holds_and_denies_them_and_lead_to_where_that_was_s
     assert [one.accessibleName() for one in steps.values()] == [
         "1 Answers 3",
         "2 Differences 2",
-        "3 Debate 4 turns",
+        "3 Debate 3 turns",
         "4 Votes 3",
         "5 Verdict 1",
         "6 Decision",
     ]
     done = [name for name, one in steps.items() if one.accessibleDescription() == "done"]
-    assert done == [ANSWERS, DIFFERENCES, DEBATE, VOTES]
+    assert done == [ANSWERS, DIFFERENCES, DEBATE, VOTES, VERDICT]
     # Left of the verdict by the keyboard.
     steps[VERDICT].setFocus()
     QTest.keyClick(person.find("council_tabs"), Qt.Key.Key_Left)
@@ -130,7 +133,7 @@ async def test_claims_say_who_holds_and_denies_them_and_lead_to_where_that_was_s
     await until(lambda: len(rows) == 4 and all(one.isVisible() for one in rows), what="the rows")
     question, _, queue, reports = rows
     assert question.accessibleName() == (
-        "Do more than 20 laptops write in the same second?. Settled by a day of sync logs. yes: GPT, Gemini · no: Claude"
+        "Do more than 20 laptops write in the same second?. Would settle it: a day of sync logs. yes: GPT, Gemini · no: Claude"
     )
     assert queue.accessibleName() == "A queue drains 40 batches in seconds. held by Claude · denied by GPT"
     assert "held by GPT, Gemini" in reports.accessibleName() and "own" not in texts(page.differences)
@@ -188,7 +191,7 @@ async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
     assert "Nobody has shown" in said and "Right if a day of logs shows fewer than 20 writers" in said
     assert (
         "Do more than 20 laptops write in the same second?" in said
-        and "Settled by a day of sync logs" in said
+        and "Would settle it: a day of sync logs" in said
     )
     assert "Claude: before B, after B" in said and "Nobody changed position" in said
     # The state, the headline and the minority, once the verdict is seen.
@@ -351,3 +354,38 @@ async def test_a_question_of_values_has_no_headline_until_the_user_wants_one(
     assert "No evidence would settle it" not in texts(page.verdict)
     await person.click("council_weigh")
     await until(lambda: person.find("council_weigh").text() == "Show what leads all the same")  # type: ignore[attr-defined]
+
+
+async def test_a_what_if_round_is_read_from_its_question_and_tells_of_no_debate(person: Person) -> None:
+    controller, what_if = person.window.controller, "What if only two laptops write?"
+    setup = DebateSetup(topic=QUESTION, participants=three(), mode=DebateMode.COUNCIL)
+    asking = CouncilSetup(setup=setup, ends=Ends.VERDICT, judge=ANY_JUDGE)
+    person.window.state.keep(OFFERS_BLIND, False)
+    session_id = await controller.engine.councils.start(asking)
+    controller.show_session(session_id)
+    page = controller.council_page
+    await until(lambda: page.session_id == session_id)
+    await ended(page)
+
+    def said() -> str:
+        labels = (one.text() for one in page.verdict.findChildren(ElidedLabel))
+        return "\n".join((texts(page.verdict), *labels))
+
+    assert "Before and after" in [one.text() for one in page.verdict.findChildren(QLabel)]
+    assert "after 2 rounds" in said() and "changed position" in said()
+    await person.write("composer", what_if)
+    await person.click("send_button")
+    await until(lambda: page.session.status == "running")
+    await until(lambda: page.box._words.text() == "Comparing the answers…", what="what is done")
+    await ended(page)
+    await until(lambda: person.sees("verdict_tab_2"), what="the second verdict")
+    # All have answered anew and voted on that: nobody argued, and nobody has changed since.
+    assert "after 1 round" not in said() and "changed position" not in said()
+    assert "Before and after" not in [one.text() for one in page.verdict.findChildren(QLabel)]
+    question = [one for one in page.messages if one.part == CouncilPart.QUESTION][-1]
+    await person.click("segment_answers")
+    for column in page.columns.transcripts.values():
+        assert column.place == (question.id, 0)
+    await person.click("segment_debate")
+    rows = person.transcript("council_transcript")
+    assert what_if in rows[-1] or what_if in rows[-2], "before what the minority writes of it"

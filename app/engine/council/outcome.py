@@ -166,8 +166,10 @@ def outcome(record: Record) -> CouncilOutcome:
     against = "weighed" if weighed and against == "half" else against
     state, against = (State.VALUES, "") if values else (state, against)
     unread = tuple(one for one in record.openings if record.rounds and record.unread(one, record.rounds))
-    if unread and state in (State.SETTLED, State.AGREED_ONE_FAMILY):
-        # Where a ballot could not be read, nobody knows that all agree.
+    mute = {*record.council.voteless}
+    apart = not record.rounds and any(mute & {*one.backers} for one in record.options() if one.id != headline)
+    if (unread or apart) and state in (State.SETTLED, State.AGREED_ONE_FAMILY):
+        # A ballot that could not be read may be another one, and who has no vote has an answer all the same.
         state = State.LEANING
     answered = len(record.openings)
     judge = readings[0].judge if readings else ""

@@ -20,6 +20,8 @@ MOST_OPTIONS = 5
 NEITHER = "none"
 """What a judge chooses where no option holds up."""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+SHORT = 3
+"""How many characters an option has at most that must stand alone in a text to be chosen by it."""
 
 _TRAILER = re.compile(r"\n[ \t>*`]*@@")
 _MAY_BE_TRAILER = re.compile(r"\n[\s>*`]*@?$")
@@ -200,7 +202,10 @@ def _texts_in(text: str, shown: Sequence[tuple[str, str]]) -> set[str]:
     """Return the options whose text stands in a text word for word, the longest first."""
     found = set()
     for one, words in sorted(shown, key=lambda pair: len(pair[1]), reverse=True):
-        if words and words.casefold() in text.casefold():
+        # Short ones are parts of other words: "No" of "know", "예" of "예요".
+        whole = r"(?<!\w){}(?!\w)" if len(words) <= SHORT else "{}"
+        pattern = re.compile(whole.format(re.escape(words)), re.IGNORECASE)
+        if words and pattern.search(text):
+            text = pattern.sub(" ", text)
             found.add(one)
-            text = re.sub(re.escape(words), " ", text, flags=re.IGNORECASE)
     return found

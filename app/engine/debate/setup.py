@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.core import session
+from app.core import catalog, session
 from app.core.catalog import COMPATIBLE, EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES, LOCAL, provider_kind
 from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, Option, Participant
 from app.core.definitions import Agent
@@ -228,25 +228,28 @@ def candidates_of(
 ) -> list[Candidate]:
     """Return who can be chosen: the assistants, each provider's model, and the two participants of the built-in model.
 
-    Each assistant comes with its model. Two are chosen from the start: of providers that have a key, else Ada and Ben.
+    Each assistant comes with its model. Two are chosen from the start: of providers that have a key, else external agents,
+    else models downloaded for this computer, else Ada and Ben.
     """
     by_id = {status.config.id: status for status in statuses}
     assistants = [(agent, used) for agent, used in agents if agent.enabled and used.provider in by_id]
     candidates = [Candidate(_seat_of(*one), by_id[one[1].provider], plain=False) for one in assistants]
     enabled = [status for status in statuses if status.config.enabled]
     remote = [status for status in enabled if status.config.kind != EMBEDDED]
-    with_key = [status for status in remote if status.ready and status.key_source]
-    downloaded = [] if with_key else local_debaters(statuses)
+    ready = [status for status in remote if status.ready]
+    with_key = [status for status in ready if status.key_source]
+    first = with_key or [status for status in ready if status.config.kind == catalog.PROGRAM]
+    downloaded = [] if first else local_debaters(statuses)
     for status in remote:
         voice = voice_of(status, status.default_model)
-        chosen = status in with_key
+        chosen = status in first
         if status.config.kind == LOCAL:
             others = (one for one in status.models if one not in {each.model for each in downloaded})
             candidates += [Candidate(one, status, chosen=True) for one in downloaded]
             candidates += [Candidate(_seat(f"local-{one}", one, status, one), status) for one in others]
             continue
         seats = [_seat(status.config.id, voice, status, status.default_model)]
-        if with_key == [status]:
+        if first == [status]:
             second = status.models[1] if len(status.models) > 1 else status.default_model
             name = voice_of(status, second)
             name = name if name != voice else f"{voice} 2"
@@ -254,7 +257,7 @@ def candidates_of(
         candidates += [Candidate(one, status, chosen) for one in seats]
     for status in (one for one in enabled if one.config.kind == EMBEDDED):
         for place, voice in enumerate(EMBEDDED_VOICES):
-            chosen = not with_key and not downloaded and place < MIN_PARTICIPANTS and status.ready
+            chosen = not first and not downloaded and place < MIN_PARTICIPANTS and status.ready
             candidates.append(Candidate(_seat(voice.lower(), voice, status, EMBEDDED_MODEL), status, chosen))
     # An assistant's id comes from its name, which may be that of a provider's participant: the assistant keeps the id.
     taken = {agent.id for agent, _ in agents}

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from enum import StrEnum
 
 from app.core.council import FAILED, HELD, PICKS, RESULTS, BlindPick, CastVote, Decision
+from app.core.council_parts import ChosenAnswer
 from app.core.errors import BadInput, StorageError
 from app.core.events import Event, EventBus, JournalChanged, SessionChanged
 from app.core.ids import time_of, utc_now
@@ -217,6 +218,14 @@ def options_of(live: LiveSession) -> list[tuple[str, str, str]]:
         return []
     record = Record(debate, list(live.whole_messages()))
     return [(option, record.letters.get(option, ""), text) for option, text in record.texts.items()]
+
+
+def used_option(live: LiveSession) -> str:
+    """Return the text of the option that the answer holds by which the user goes, "" for none."""
+    record = Record(live.debate_session.debate, list(live.whole_messages()))
+    used = record.held(ChosenAnswer, CouncilPart.CHOICE).message
+    who = next((one.author.id for one in record.messages if one.id == used), "")
+    return record.texts.get(record.vote(who, record.rounds).choice, "") if who else ""
 
 
 def chosen_option(live: LiveSession, typed: str) -> tuple[str, str]:

@@ -10,7 +10,8 @@ from app.core.council import FAILED, HELD, Decision
 from app.core.council_parts import JudgeReading
 from app.engine.council.outcome import CouncilOutcome, in_full, judge_line, outcome, unread_lines
 from app.engine.council.record import Record
-from app.engine.debate.replies import LETTERS, one_line, without_marks
+from app.engine.council.verdicts import outcomes
+from app.engine.debate.replies import LETTERS, one_line, same_words, without_marks
 from app.engine.decisions.journal import day_of
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -81,19 +82,24 @@ class _Writer:
         self._session, self._today = session, today
         self._decision = decision if decision is not None and decision.decided else None
         self._lines = prompts.lines(session.language, "export")
-        self._record = Record(debate, list(live.whole_messages())) if debate is not None else None
+        messages = list(live.whole_messages())
+        self._record = Record(debate, messages) if debate is not None else None
+        self._given = outcomes(debate, messages) if debate is not None else []
+        voted = {number for given in self._given for number in given.record.voted_rounds}
+        # Whether all voted, or held something, before they did at the end.
+        self._twice = len(voted) > 1
 
     def memo(self) -> Memo:
         """Return the memo."""
         record, words, decision = self._record, self._words, self._decision
-        title, lead = _split(record.asked_all if record is not None else self._session.title)
+        title, lead = _split(record.whole_question if record is not None else self._session.title)
         options, parts = list[MemoOption](), list[MemoPart]()
         if record is not None:
             result, options = outcome(record), self._options(record)
             told = (tell(record, result) for tell in (self._verdict, self._minority, self._settles))
             parts = [part for part in chain.from_iterable(told) if part.paragraphs or part.notes]
         holders = [holder for option in options for holder in (*option.first, *option.last)]
-        labels = ("decision", "options", "first", "last", "nobody")
+        labels = ("decision", "options", "first" if self._twice else "", "last", "nobody")
         return Memo(
             language=self._session.language,
             title=title,
@@ -131,23 +137,27 @@ class _Writer:
         return found
 
     def _options(self, record: Record) -> list[MemoOption]:
-        """Return the options of a council, with who held them by the first answers and at the end."""
+        """Return the options now and before the first verdict, with who held them by the first votes and at the end."""
+        begun = self._given[0].record if self._given else record
+        if not begun.voted_rounds:
+            return []
 
-        def holders(option: str, number: int) -> tuple[Holder, ...]:
+        def holders(option: str, record: Record, number: int) -> tuple[Holder, ...]:
             votes = [record.vote(who, number) for who in record.openings]
-            held = (vote for vote in votes if vote.choice == option)
+            held = (one for one in votes if one.choice and same_words(record.texts[one.choice]) == option)
             return tuple((record.names[vote.participant], vote.confidence) for vote in held)
 
         decided = self._decision.decided if self._decision is not None else ""
+        texts = {same_words(one.text): one.text for one in (*record.options(), *begun.options())}
         return [
             MemoOption(
                 letter=letter,
-                text=option.text,
-                chosen=option.text == decided,
-                first=holders(option.id, 0),
-                last=holders(option.id, record.rounds),
+                text=text,
+                chosen=text == decided,
+                first=holders(words, begun, begun.voted_rounds[0]) if self._twice else (("", None),),
+                last=holders(words, record, record.rounds),
             )
-            for letter, option in zip(LETTERS, record.options(), strict=False)
+            for letter, (words, text) in zip(LETTERS, texts.items(), strict=False)
         ]
 
     def _verdict(self, record: Record, result: CouncilOutcome) -> Iterator[MemoPart]:
@@ -155,13 +165,17 @@ class _Writer:
         if not result.answered or not (record.debate.is_council or record.voted_rounds or result.judge):
             return
         held, everybody = result.after.votes.get(result.headline, 0), len(record.openings)
-        lead = texts.get(result.headline, "") or words(f"council.state.{result.state}")
+        lead = self._lead(record, result)
         if result.headline and held:
             lead = words("memo.by", option=lead, count=held, all=everybody)
         judged = [*filter(None, (judge_line(result, texts, words),))]
-        notes = (*judged, *unread_lines(result, record.names, words))
+        before = (f"{one.title(words)}: {self._lead(one.record, one.result)}" for one in self._given[:-1])
+        notes = (*judged, *unread_lines(result, record.names, words), *before)
         said = _shortened(without_marks(result.text)) if result.headline else ""
         yield MemoPart(label=words("memo.verdict"), paragraphs=((lead, said),), notes=notes)
+
+    def _lead(self, record: Record, result: CouncilOutcome) -> str:
+        return record.texts.get(result.headline, "") or self._words(f"council.state.{result.state}")
 
     def _minority(self, record: Record, result: CouncilOutcome) -> Iterator[MemoPart]:
         words, names, texts = self._words, record.names, record.texts
@@ -197,8 +211,11 @@ class _Writer:
         count = len(session.debate.participants)
         if self._record is None or not session.debate.is_council:
             return words("memo.origin.debate", count=count, rounds=session.debate.rounds)
-        rounds = self._record.rounds
-        return words("memo.origin.argued" if rounds else "memo.origin.answers", count=count, rounds=rounds)
+        found = [one.record for one in self._given] or [self._record]
+        # In a what-if round all answer and vote, and nothing is argued.
+        rounds = max(one.rounds - one.concludes for one in found)
+        key = "argued" if rounds > 1 else "argued.one" if rounds else "answers"
+        return words(f"memo.origin.{key}", count=count, rounds=rounds)
 
 
 def _split(question: str) -> tuple[str, str]:

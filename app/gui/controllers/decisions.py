@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 
 from app.core.council import Decision
 from app.core.texts import exact
-from app.engine.decisions.journal import entry_of, options_of
+from app.engine.decisions.journal import entry_of, options_of, used_option
 from app.engine.live_session import LiveSession
 from app.engine.scores import held_up, scores
 from app.gui.controllers.controller import Controller, Parts
@@ -56,6 +56,9 @@ class DecisionController(Controller):
         for page in pages:
             page.decision.wanted.connect(lambda page=page: self._start(self._begin(page)))
             page.decision.kept.connect(lambda kept, at=page: self._start(self._keep_at(at.session_id, kept)))
+            page.decision.memo_requested.connect(
+                lambda page=page: self._start(self._show_memo(page.session_id))
+            )
             parts.bridge.journal_changed.connect(lambda _event, page=page: page.refresh())
         parts.window.chat_page.message_action_requested.connect(self._on_action)
         parts.window.side_bar.sessions.decision_requested.connect(self.ask)
@@ -174,7 +177,9 @@ class DecisionController(Controller):
         live = await self._engine.open(page.session_id)
         if live.id == page.session_id:
             options = [text for _option, _letter, text in options_of(live)]
-            page.decision.begin(entry_of(live), options, self._journal.today())
+            entry = entry_of(live)
+            entry = replace(entry, headline=used_option(live) or entry.headline)
+            page.decision.begin(entry, options, self._journal.today())
 
     async def _keep_at(self, session_id: str, kept: Decision) -> None:
         """Keep what was decided on a session's page. Raises NotFound, StorageError."""

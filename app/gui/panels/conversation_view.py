@@ -21,7 +21,7 @@ from app.gui.transcript.feed import Feed
 from app.gui.transcript.transcript_model import TurnEvent
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.approval_card import ApprovalCard, HandOverCard, PageCard, ViewerOffer
-from app.gui.widgets.boxes import Stretch, frame, vbox
+from app.gui.widgets.boxes import STRETCH, Stretch, frame, hbox, vbox
 from app.gui.widgets.composer import Composer, FindBar
 from app.gui.widgets.controls import Button
 from app.gui.widgets.question_card import FormCard, PromptCard, QuestionCard
@@ -265,9 +265,9 @@ def mark_names(view: QWidget, used: bool, begin: tuple[str, ...]) -> None:
             part.setObjectName(AWAY + name)
 
 
-def empty_state(text: Paragraph, act: Button) -> QWidget:
-    """Return what a view shows without a session: a sentence and a button."""
-    middle = (act, 0, Qt.AlignmentFlag.AlignHCenter)
+def empty_state(text: Paragraph, *acts: Button) -> QWidget:
+    """Return what a view shows without a session: a sentence and buttons."""
+    middle = hbox(STRETCH, *acts, STRETCH, spacing=8)
     return frame("", vbox(Stretch(2), text, middle, Stretch(3), margins=(40, 0, 40, 0), spacing=14))
 
 

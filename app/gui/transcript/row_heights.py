@@ -92,7 +92,8 @@ class Placed:
 class RowScroller:
     """The position in a transcript; `follow` means that it stays at the end, `footer` is the space under it.
 
-    `measure` returns a row's height in pixels and sets it in `heights`.
+    `read` is a row that has room at the upper edge however little is below it, -1 for none. `measure` returns a row's height
+    in pixels and sets it in `heights`.
     """
 
     def __init__(self, heights: RowHeights, measure: Callable[[int], int]) -> None:
@@ -102,6 +103,7 @@ class RowScroller:
         self.follow = True
         self.viewport = 0
         self.footer = 0
+        self.read = -1
         self._measure = measure
 
     @property
@@ -112,7 +114,15 @@ class RowScroller:
     @property
     def maximum(self) -> int:
         """The largest position."""
-        return max(0, round(self.heights.total) + self.footer - self.viewport)
+        return max(0, round(self.heights.total) + self._space - self.viewport)
+
+    @property
+    def _space(self) -> int:
+        """The space under the last row."""
+        if self.read < 0:
+            return self.footer
+        below = sum(map(self._measure, range(self.read, len(self.heights))))
+        return max(self.footer, self.viewport - below)
 
     def scroll_by(self, distance: int) -> None:
         """Move by pixels, measuring every row that is crossed."""
@@ -138,6 +148,8 @@ class RowScroller:
 
     def rows_spliced(self, start: int, removed: int, added: int) -> None:
         """Keep the position after rows were replaced; if its row is gone, go to the first new one."""
+        if self.read >= start + removed:
+            self.read += added - removed
         if self.row >= start + removed:
             self.row += added - removed
         elif self.row >= start and self.row - start >= added:
@@ -188,10 +200,10 @@ class RowScroller:
         """Return the pixels of the viewport under the end, less than 0 if the end is below it."""
         if not placed or placed[-1].row < len(self.heights) - 1:
             return -1
-        return self.viewport - self.footer - placed[-1].top - placed[-1].height
+        return self.viewport - self._space - placed[-1].top - placed[-1].height
 
     def _to_end(self) -> None:
-        row, filled = len(self.heights), self.footer
+        row, filled = len(self.heights), self._space
         while row > 0 and filled < self.viewport:
             row -= 1
             filled += self._measure(row)

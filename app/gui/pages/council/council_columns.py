@@ -28,7 +28,16 @@ from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Avatar, initials, paint_box
 from app.gui.widgets.boxes import STRETCH, drop, empty, hbox, put_where, stops_in, thin_line, vbox, widgets_in
 from app.gui.widgets.controls import ENTER, ShorteningButton, button, icon_button
-from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, say, show_as, tell_as
+from app.gui.widgets.text import (
+    ElidedLabel,
+    Paragraph,
+    name_button,
+    plain_label,
+    plain_tip,
+    say,
+    show_as,
+    tell_as,
+)
 
 LEAST_WIDTH, ROOMY = 260, 310
 TILE = 20
@@ -81,8 +90,6 @@ class CouncilColumn(QFrame):
         self._answer: Message | None = None
         self._used = False
         self._named = ("", "")
-        # The message that is read from its beginning.
-        self._top = ""
         self.setProperty("kind", "column")
         self.setObjectName(f"council_column_{place}")
         self.setMinimumWidth(LEAST_WIDTH)
@@ -151,20 +158,16 @@ class CouncilColumn(QFrame):
         """Show a finished message; a further question stands at the upper edge, above its answer."""
         self.transcript.feed.clear_speaking()
         self.transcript.feed.message_finished(message)
-        model, placed = self.transcript.model, self.transcript.canvas.placed
-        seen = self._top in model and model.index(self._top) in [one.row for one in placed]
         if message.part == CouncilPart.QUESTION:
             self._read_from(message.id)
-        elif seen and self.transcript.place[0] != self._top:
-            # While the answer was short, it stood lower.
-            self._read_from(self._top)
 
     def _read_from(self, message_id: str) -> None:
         """Put a message at the upper edge, where it stays while more comes."""
-        self._top = message_id
+        model, scroller = self.transcript.model, self.transcript.canvas.scroller
         if message_id:
+            scroller.read = model.index(message_id) if message_id in model else -1
             self.transcript.go_to(message_id, 0)
-        self.transcript.canvas.scroller.follow = False
+        scroller.follow = False
 
     def show_held(self, letter: str, option: str, *, leads: bool, sure: int | None, first: str = "") -> None:
         """Show the option that the participant holds, and how sure it is; `first` is the letter of what it held first."""
@@ -192,6 +195,7 @@ class CouncilColumn(QFrame):
         cost = spent.known_text(words) if answer is not None else ""
         self._cost.setText(" · ".join(filter(None, (took, cost))))
         show_as(self._use, "primary" if used else "", words("council.used" if used else "council.use"))
+        self._use.setToolTip(plain_tip(words("council.use.hint")))
         self._use.setVisible(answer is not None)
         self._fit()
 

@@ -229,7 +229,7 @@ class CouncilPage(DecisionView):
         self.refresh()
 
     def _is_row(self, message: Message) -> bool:
-        return discussed(message)
+        return discussed(message) or message.data_as(Question).follows
 
     def take_focus(self) -> None:
         self.composer.setFocus()
@@ -323,7 +323,8 @@ class CouncilPage(DecisionView):
         written = step_of(judged) in (BlindStep.WRITING, BlindStep.FAILED)
         there = given is not None and (ended or written or earlier)
         self._judged_side.choose(judged, may_pick=there and not self._read_only)
-        turns, votes = sum(map(discussed, messages)), len(judged.record.ballots)
+        spoken = (one for one in messages if one.part != CouncilPart.DISSENT)
+        turns, votes = sum(map(discussed, spoken)), len(judged.record.ballots)
         much = {
             decision_steps.ANSWERS: str(result.answered or ""),
             decision_steps.DIFFERENCES: str(len(record.points("differ")) or "") if compared else None,
@@ -362,11 +363,10 @@ class CouncilPage(DecisionView):
             self.prices_wanted.emit(unasked)
         return prices
 
-    def _open_step(self, step: str) -> None:
-        # Before it is seen: what was shown last may be the verdict of another session.
-        super()._open_step(step)
+    def _show_parts(self) -> None:
+        # Not before: what was shown last may be the verdict of another session.
         for page, steps in self._pages.items():
-            page.setVisible(step in steps)
+            page.setVisible(self._step in steps)
         for transcript in (self.transcript, *self.columns.transcripts.values()):
             transcript.search.find("")
         self.find_bar.find_again()

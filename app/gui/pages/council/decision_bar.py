@@ -16,6 +16,7 @@ from app.core.provider import ProviderStatus
 from app.core.session import Status, paused_text, resumable
 from app.core.texts import unmarked
 from app.engine.council.commands import MAX_TEXT
+from app.engine.council.director import comparison_due
 from app.engine.council.outcome import State, state_text, who_may_join
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import checking
@@ -250,6 +251,7 @@ class DecisionBar(QWidget):
             said = words("blind.writing")
         elif running and result.answered == result.asked >= MIN_PARTICIPANTS:
             debates = council is not None and council.rounds > council.debated
+            debates = debates and not comparison_due(shown.record)
             said = words("council.debating" if debates else "council.comparing")
         if running and (doing := next((DOING[one] for one in DOING if one in self._doing), "")):
             said = words(doing)

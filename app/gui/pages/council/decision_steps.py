@@ -34,7 +34,8 @@ class StepButton(ShorteningButton):
     def show_step(self, place: str, text: str, much: str, *, done: str, hint: str) -> None:
         """Show a step; `done` says that it is done, and `hint` what it would do where it is not reached yet."""
         self._place, self._much, self._done = place, much, bool(done)
-        width = self.fontMetrics().horizontalAdvance(much) + GAP if much else 0
+        # Bold words are wider by a little.
+        width = (self.fontMetrics().horizontalAdvance(much) if much else GAP) + GAP
         self.show_words(text, plain_tip(hint or f"Alt+{place}"), taken=width)
         self.setAccessibleName(f"{place} {text} {much}".rstrip())
         self.setAccessibleDescription(hint or done)
@@ -131,8 +132,9 @@ class DecisionSteps(QWidget):
             price = prices.get("compare" if step == DIFFERENCES else "debate", "") if step != DECISION else ""
             hint = words(f"council.tab.{step}.none") if much[step] is None else ""
             hint += f" · {price}" if hint and price else ""
-            done = words("step.done") if not hint and (place < last or decided) else ""
             text, number = words(f"council.tab.{step}"), much[step] or ""
+            is_done = place < last or decided or (step == VERDICT and number)
+            done = words("step.done") if not hint and is_done else ""
             self._buttons[step].show_step(str(place + 1), text, number, done=done, hint=hint)
         for kind, mark in self._marks.items():
             mark.setVisible(kind in marked and self.value() == ANSWERS)

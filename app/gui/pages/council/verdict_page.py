@@ -310,7 +310,9 @@ class VerdictPage(CitingPage):
             chip = Chip(self.look, self)
             chip.set_text(outcome.state_text(result, words), TONES.get(outcome.State(result.state), "warn"))
             head = [chip]
-        how = words(f"council.stop.{result.stop}", count=record.rounds) if result.stop else ""
+        # Where all answered anew and voted at once, nothing was argued.
+        argued = bool(result.stop) and record.rounds > record.concludes
+        how = words(f"council.stop.{result.stop}", count=record.rounds) if argued else ""
         copy = controls.icon_button(self.look, "copy", "copy_council", self._on_copy)
         say(copy, words, tip="verdict.copy")
         if not (council or record.voted_rounds or record.council.judges):
@@ -448,10 +450,12 @@ class VerdictPage(CitingPage):
         tallies: dict[str, Mapping[str, float]] = {"council.plain": after.votes, weighted: after.weighted}
         lines: list[QBoxLayout | QWidget] = []
         for key, votes in tallies.items():
-            held = sorted(((count, one) for one, count in votes.items() if count), reverse=True)
+            held = sorted(((count, one) for one, count in votes.items() if count), key=lambda one: -one[0])
             bar = TallyBar(self.look, [(count, one == judged.result.headline) for count, one in held])
             text = ElidedLabel("value", text=" · ".join(f"{letters[one]} {count:.3g}" for count, one in held))
-            lines += [hbox(plain_label("hint", text=words(key)), (text, 1), spacing=10), bar]
+            name = plain_label("hint", text=words(key))
+            name.setToolTip(plain_tip(words(f"{key}.hint")))
+            lines += [hbox(name, (text, 1), spacing=10), bar]
         return vbox(*lines, spacing=4)
 
     def _minority(self, judged: Judged) -> list[QFrame]:
@@ -519,14 +523,17 @@ class VerdictPage(CitingPage):
     def _before_after(self, judged: Judged) -> QFrame | None:
         """Return what all voted first and last; None where nobody was to vote."""
         words, record = self.language, judged.record
-        letters, rounds, council = record.letters, record.voted_rounds, record.debate.is_council
+        letters, council = record.letters, record.debate.is_council
+        # In a what-if round all vote on what they have just answered: that is no change.
+        rounds = record.voted_rounds[int(record.concludes) :]
         debate, check = judged.session.debate, self.check_requested.emit
         no_votes = no_vote_rows(words, debate, check, may_check=judged.may_ask)
         if not rounds and not no_votes:
             return None
-        title = plain_label("card_title", text=words("council.before_after" if council else "council.plain"))
-        parts: list[QBoxLayout] = [hbox(title, STRETCH, plain_label("hint", text=words("council.secret")))]
         several = len(rounds) > 1
+        title = words("council.before_after" if council and several else "council.plain")
+        secret = plain_label("hint", text=words("council.secret"))
+        parts: list[QBoxLayout] = [hbox(plain_label("card_title", text=title), STRETCH, secret)]
         if several and not council:
             parts.append(hbox((VoteChart(words, self.look, record, judged.people), 1)))
         moved, last_cites = 0, {one.participant: one.cites for one in judged.result.moves}

@@ -82,13 +82,14 @@ class DecisionForm(Form):
 class YourDecision(QWidget):
     """The form of a decision on a session's page, or what was decided and how that stands.
 
-    Emits wanted() for what the form begins with, kept(decision), and opened() for what was decided. What is entered for a
-    session stays until another one is begun there, or the program ends.
+    Emits wanted() for what the form begins with, kept(decision), opened() for what was decided, and memo_requested(). What is
+    entered for a session stays until another one is begun there, or the program ends.
     """
 
     wanted = Signal()
     kept = Signal(object)
     opened = Signal()
+    memo_requested = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -100,7 +101,10 @@ class YourDecision(QWidget):
         # Whether the form takes the focus as soon as it is there.
         self._takes_focus = False
         self._said = Paragraph("lead", centred=True)
-        self._open = button("primary", "decision_open", self.opened)
+        self._open = button("", "decision_open", self.opened)
+        self._memo = say(
+            button("primary", "decision_show_memo", self.memo_requested), language, "journal.memo"
+        )
         self._keep = say(button("primary", "decision_keep", self._on_keep), language, "journal.keep_it")
         self._place = vbox(spacing=0)
         heading = say(plain_label("page_title"), language, "journal.decide")
@@ -111,7 +115,7 @@ class YourDecision(QWidget):
             keep.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(scrolling(body))
-        self._stack.addWidget(empty_state(self._said, self._open))
+        self._stack.addWidget(empty_state(self._said, self._memo, self._open))
 
     def show_decision(self, session_id: str, decided: tuple[str, str] | None, *, read_only: bool) -> None:
         """Show what was decided in a session and how that stands, or the form of it."""
@@ -129,9 +133,10 @@ class YourDecision(QWidget):
         self._said.setText("\n".join(said))
         self._open.setText(words("journal.enter"))
         self._open.setVisible(decided is not None and not read_only)
+        self._memo.setVisible(decided is not None)
         self._stack.setCurrentIndex(not self._is_open)
         if kept:
-            self._open.setFocus()
+            self._memo.setFocus()
         if self.isVisible():
             self._want()
 
@@ -142,6 +147,8 @@ class YourDecision(QWidget):
             before is not None and (not before.is_untouched() or before.began_with(entry, options, today))
         ):
             return
+        focus: QWidget | None = self.window().focusWidget()
+        self._takes_focus |= before is not None and focus is not None and before.isAncestorOf(focus)
         self._remove_form()
         self._form = form = DecisionForm(self._language, self._look, entry, options, today)
         if (entered := self._entered.pop(self._session_id, None)) is not None:
@@ -167,12 +174,12 @@ class YourDecision(QWidget):
         self._check()
 
     def take_focus(self) -> None:
-        """Focus the first field, once it is there, or the button of what was decided."""
+        """Focus the first field, once it is there, or the first button of what was decided."""
         self._takes_focus = self._is_open and self._form is None
         if self._form is not None:
             self._form.fields["decided"].control.setFocus()
         elif not self._is_open:
-            self._open.setFocus()
+            self._memo.setFocus()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -130,8 +130,16 @@ class DecisionView(ConversationView):
         raise NotImplementedError
 
     def _open_step(self, step: str) -> None:
+        focus: QWidget | None = self.window().focusWidget()
         self._step = step
         self.refresh()
+        self._show_parts()
+        if focus is not None and self.isAncestorOf(focus) and self.isVisible() and not focus.isVisible():
+            # Qt leaves it to what comes next, which may be a button that costs something.
+            self.take_focus()
+
+    def _show_parts(self) -> None:
+        """Show what belongs to the step that is open, after all of it is up to date."""
 
     def _on_step(self, step: str) -> None:
         """Open the step that the user chose."""
