@@ -131,7 +131,7 @@ async def _read_in_child(
 
 def _check_size(path: Path, most: int) -> None:
     try:
-        size = files.regular_size(path)
+        size = path.stat().st_size
     except OSError as error:
         raise BadInput("attachment_unreadable", name=path.name, detail=error.strerror or "") from error
     if size > most:
@@ -141,6 +141,7 @@ def _check_size(path: Path, most: int) -> None:
 def _read_text(path: Path) -> files.FileText:
     _check_size(path, _MOST_TEXT_BYTES)
     try:
+        files.regular_size(path)
         data = path.read_bytes()
     except OSError as error:
         raise BadInput("attachment_unreadable", name=path.name, detail=error.strerror or "") from error
