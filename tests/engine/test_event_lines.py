@@ -80,7 +80,8 @@ async def test_an_export_shows_every_text_as_text(bench: Bench) -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page and "default-src &#x27;none&#x27;" not in page
     assert "Content-Security-Policy" in page and 'lang="ko"' in page
     text = await bench.engine.export(session_id, "md")
-    assert text.startswith("# \\<script\\>") and HOSTILE in text and "1라운드 중 1라운드" in text
+    assert text.startswith("# \\<script\\>") and HOSTILE.replace("<", "\\<") in text
+    assert HOSTILE not in text and "1라운드 중 1라운드" in text
     assert re.search(r"GPT \(\S+/\S+\), Claude \(\S+/\S+\)", text)
     assert json.loads(await bench.engine.export(session_id, "json"))["id"] == session_id
     with pytest.raises(BadInput, match="unknown_format"):
