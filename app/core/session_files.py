@@ -124,8 +124,7 @@ def checked_path(path: str, named: Container[str] = ()) -> str:
 
 def permission_for(path: str) -> str:
     """Return the permission that names a hidden file, or one for keys. Raises BadPathError."""
-    path = unicodedata.normalize("NFC", path)
-    return _NAMED + checked_path(path, (path,)).replace("/", ":")
+    return _NAMED + checked_path(path, (unicodedata.normalize("NFC", path),)).replace("/", ":")
 
 
 def files_named(permissions: Iterable[str]) -> frozenset[str]:

@@ -391,19 +391,14 @@ class ChatPage(ConversationView):
         self.result.criteria.message_wanted.connect(lambda message_id: self.go_to(f"{message_id}:0"))
         self.result.criteria.file_wanted.connect(lambda path: self.files.asked.emit(path, OPEN))
         self.result.changes.clicked.connect(lambda: composer.box.setFocus())
-        self.result.previewed.connect(self._on_previewed)
+        # A file stands in place of the transcript.
+        self.result.previewed.connect(self.transcript.setHidden)
         self.result.rest.clicked.connect(lambda: self.resume_requested.emit(self.session_id))
         self.queue.written.connect(self._on_written)
         self.state_line.resume_requested.connect(self.asking(self.resume_requested))
         transcript.action_requested.connect(self._on_action)
         transcript.version_requested.connect(self.asking(self.version_requested))
         self._language.changed.connect(self._retranslate)
-
-    def _on_previewed(self, shown: bool) -> None:
-        """Let a file stand in place of the transcript."""
-        if not shown:
-            self.files.setCurrentRow(-1)
-        self.transcript.setHidden(shown)
 
     def _close_open(self) -> bool:
         """Close the find bar or a file, or leave a question; return whether there was one."""

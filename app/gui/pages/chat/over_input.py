@@ -298,6 +298,8 @@ class ResultCard(QFrame):
         if before is not preview:
             self._refresh()
             self.previewed.emit(preview is not None)
+            if preview is None:
+                self.files.setCurrentRow(-1)
 
     def _close(self) -> None:
         self.show_preview(None)
