@@ -452,7 +452,7 @@ class ChatComposer(AttachingComposer):
         """Say how many criteria the work has that is written about."""
         key = "criteria.menu.count" if count else "criteria.menu"
         self.done_means.setText(self._language(key, count=count))
-        self.means.show_words(self.done_means.text(), short=str(count or " "))
+        self.means.show_words(self.done_means.text())
 
     def pass_escape(self) -> None:
         """Let Escape emit `escaped` also while an answer is written."""
@@ -499,7 +499,7 @@ class ChatComposer(AttachingComposer):
         budget.setMaximumWidth(self.width() if wide <= room else least)
         budget.setVisible(wanted and wide - (0 if wide <= room else whole - least) <= room)
         parts = [part for part in parts if not part.isHidden()]
-        menus = [part for part in parts if isinstance(part, MenuButton) or part is self.means]
+        menus = [part for part in parts if isinstance(part, MenuButton)]
         room -= sum(map(_width_of, parts)) + len(parts) * gap
         hint = self._hint.sizeHint().width()
         if self._priced:
