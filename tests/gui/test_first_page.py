@@ -333,6 +333,7 @@ async def test_work_goes_to_a_group_or_a_workflow_that_exists(person):
     workflows = [one.name for one in desk.engine.workflows.all()]
     assert entries(person, "work_with") == [
         "Ready-made groups…",
+        "Propose a group…",
         *workflows,
         "Work in a folder of yours…",
     ]

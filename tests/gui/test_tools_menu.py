@@ -138,6 +138,7 @@ async def test_a_menu_has_its_entries_however_it_is_opened(person):  # noqa: F81
         ],
         "work_with": [
             "Ready-made groups…",
+            "Propose a group…",
             "Bug fix",
             "Feature request",
             "Work in a folder of yours…",
