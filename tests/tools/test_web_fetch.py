@@ -366,6 +366,10 @@ async def test_good_pages_are_read_while_a_bomb_is_and_it_ends(server: WebServer
         assert time.monotonic() - began < 10
     assert len(await hard) <= MAX_CHARACTERS
     assert readers() == []
+    # Nothing of it goes on in this process either.
+    used = time.process_time()
+    await asyncio.sleep(1)
+    assert time.process_time() - used < 0.5
     assert TEXT.strip() in (await fetch(good, policy=LOCAL))["text"]
 
 
