@@ -157,7 +157,9 @@ async def test_what_came_of_a_decision_is_saved_with_a_click_and_undone(person: 
     assert set(kinds.values()) == {""}, "the page suggests no answer"
     await person.click("decision_true")
     await until(lambda: journal.find("late").result == "held")
-    assert not person.sees("decision_true") and person.sees("decision_change_outcome")
+    # The parts are made one after the other.
+    await until(lambda: person.sees("decision_change_outcome"))
+    assert not person.sees("decision_true")
     await person.click("toast_action")
     await until(lambda: journal.find("late").result == "", what="the decision as it was")
     await until(lambda: person.sees("decision_early"))
