@@ -96,6 +96,8 @@ async def test_a_failed_step_is_given_to_somebody_else_on_the_page_of_work(crew)
     person, broken = crew
     page = person.window.controller.chat_page
     session_id = await failed(person)
+    # Where the details would cover the list.
+    person.window.resize(900, 600)
     person.window.controller.work.show()
     await person.settle(SHOWN_S + 0.1)
     view = person.find("work_page").list
@@ -103,6 +105,7 @@ async def test_a_failed_step_is_given_to_somebody_else_on_the_page_of_work(crew)
     where = view.button_of(session_id).center()
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=where)
     broken[0] = False
+    assert view.isVisible(), "the details cover the list, and so its menu"
     takers(person, "work_takers")["Other && co"].trigger()
     await until(lambda: person.window.controller.engine.live(session_id).session.status == "completed")
     person.window.controller.show_session(session_id)

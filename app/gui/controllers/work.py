@@ -280,6 +280,7 @@ class WorkController(Controller):
             page.list.details_requested.emit()
             page.details.take_question()
         elif row.action == WorkAction.GIVE:
+            self._on_opened(row_id)
             self._offer_takers(page, row)
         else:
             self._on_opened(row_id)

@@ -296,9 +296,13 @@ class WorkTable(ActingList):
         self._pressed = self._button_at(event.position().toPoint())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        super().mouseReleaseEvent(event)
         row_id = self._button_at(event.position().toPoint())
-        if row_id and row_id == self._pressed and event.button() == Qt.MouseButton.LeftButton:
+        acts = bool(row_id) and row_id == self._pressed and event.button() == Qt.MouseButton.LeftButton
+        # The button of a row does what it says, and opens no details over the list.
+        self.blockSignals(acts)
+        super().mouseReleaseEvent(event)
+        self.blockSignals(False)
+        if acts:
             self.act(row_id)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
