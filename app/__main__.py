@@ -76,9 +76,11 @@ def _open_window(data_dir: Path | None = None, *, language: str = "", theme: str
 
 
 def _is_refused(root: Path, language: str) -> bool:
-    """Say on standard error where a file stands in the place of the data directory, or of a folder above it."""
+    """Say on standard error where a file stands in the place of the data directory, or of a folder above
+    it.
+    """
     with contextlib.suppress(OSError):
-        there = next((one for one in (root, *root.parents) if one.exists()), None)
+        there = next((path for path in (root, *root.parents) if path.exists()), None)
         if there is not None and not there.is_dir():
             from app.cli.printing.lines import load_texts, one_line
             from app.storage.paths import default_data_dir

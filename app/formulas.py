@@ -129,7 +129,8 @@ def _boxes(shapes: str) -> list[bool]:
 def _letters(tex: str, missing: set[str], shapes: str, display: bool) -> list[str]:
     """Return the letters of the boxes in the order in which they are drawn, which is not that of the source.
 
-    The number of each letter in the source is found bit by bit: the letters whose numbers have it become digits.
+    The number of each letter in the source is found bit by bit: the letters whose numbers have it become
+    digits.
     """
     letters = [letter for letter in tex if letter in missing]
     places = [index for index, box in enumerate(_boxes(shapes)) if box]

@@ -1,7 +1,8 @@
-"""What Qt needs of a Linux desktop: libraries, and a plugin for the input method of Korean, Japanese and Chinese.
+"""What Qt needs of a Linux desktop: libraries, and a plugin for the input method of Korean, Japanese
+and Chinese.
 
-Qt aborts the process when a library of its screen is missing. Its wheel has a plugin for ibus and none for fcitx, but
-fcitx5 answers at the address of ibus too.
+Qt aborts the process when a library of its screen is missing. Its wheel has a plugin for ibus and none for
+fcitx, but fcitx5 answers at the address of ibus too.
 """
 
 import ctypes
@@ -67,8 +68,8 @@ def _loads(name: str) -> bool:
 class InputMethod:
     """The input methods that are asked for.
 
-    `instead` is the value that `QT_IM_MODULES` needs for this Qt, "" if it can stay; `served` says whether one
-    of those asked for can be used.
+    `instead` is the value that `QT_IM_MODULES` needs for this Qt, "" if it can stay; `served` says whether
+    one of those asked for can be used.
     """
 
     asked: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """Starts the window: Qt and the first paint, and then the event loop and the rest, which is in startup.
 
-`run_window` is called by __main__; `open_window` by tests and others with a running loop. Slow imports are made
-after the paint.
+`run_window` is called by __main__; `open_window` by tests and others with a running loop. Slow imports are
+made after the paint.
 """
 
 import contextlib
@@ -30,7 +30,8 @@ async def open_window(
 ) -> "MainWindow":
     """Open the window on a data directory and return it shown, with its engine.
 
-    `catalogue` lists other models for download than those that come with Moot. Runs on a Qt event loop (`app.gui.desktop.event_loop`). Raises DataDirectoryBusy, StorageError.
+    `catalogue` lists other models for download than those that come with Moot. Runs on a Qt event loop
+    (`app.gui.desktop.event_loop`). Raises DataDirectoryBusy, StorageError.
     """
     import asyncio
 

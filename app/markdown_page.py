@@ -1,7 +1,8 @@
-"""Converts Markdown to harmless HTML, for the pages that sessions are exported to, and to harmless Markdown (`tamed`).
+"""Converts Markdown to harmless HTML, for the pages that sessions are exported to, and
+to harmless Markdown (`tamed`).
 
-Every character of the text is escaped, HTML stays text, pictures become links, and only web addresses are links, each
-with its host beside it. Formulas are drawn.
+Every character of the text is escaped, HTML stays text, pictures become links, and only web addresses are
+links, each with its host beside it. Formulas are drawn.
 """
 
 import re
@@ -51,7 +52,8 @@ def as_html(text: str) -> str:
 
 
 def tamed(text: str) -> str:
-    """Return Markdown in which pictures are links and HTML is text, so that nothing is loaded where it is shown.
+    """Return Markdown in which pictures are links and HTML is text, so that nothing is loaded
+    where it is shown.
 
     Code stays as it is. A text in which ever more is found becomes a block of code.
     """
@@ -69,7 +71,9 @@ def _tamed(text: str, parser: pyromark.Markdown) -> str:
         return text
 
     def without(mark: re.Match[bytes]) -> bytes:
-        """Return what stands for the mark of a picture; what is none here may be one beside other messages."""
+        """Return what stands for the mark of a picture; what is none here may be one beside other
+        messages.
+        """
         place = done + mark.start()
         return b"" if place in pictures and source[place - 1 : place] != b"!" else b"! "
 

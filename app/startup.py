@@ -1,4 +1,6 @@
-"""The second half of the window's start, after its first paint: widgets, engine and controllers. Used by main."""
+"""The second half of the window's start, after its first paint: widgets, engine and controllers.
+Used by main.
+"""
 
 import asyncio
 import contextlib
@@ -26,10 +28,13 @@ from app.wiring import Moot
 
 BAD_INPUT = 2
 LAYOUT_TURNS = 4
-"""In how many turns of the event loop a new window's layouts settle: a text that gets its width may need another height."""
+"""In how many turns of the event loop a new window's layouts settle: a text
+that gets its width may need another height.
+"""
 OLD_OBJECTS_AFTER = 30
-"""After how many collections of younger objects Python looks through all; 10 is its default. One pass over a session of
-10,000 messages takes 50 ms, which is three frames."""
+"""After how many collections of younger objects Python looks through all; 10 is its default.
+One pass over a session of 10,000 messages takes 50 ms, which is three frames.
+"""
 WARM_UP_AFTER_S = 0.4
 BACK_UP_AFTER_S = 5.0
 
@@ -51,7 +56,8 @@ async def run(window: MainWindow, paths: DataPaths, language: str, theme: str, c
     except MootError as error:
         await _show_error(error, language)
         return BAD_INPUT
-    # What there is now stays: looking through it for garbage would stop the window for more than a frame each time.
+    # What there is now stays: looking through it for garbage would stop the window for more than a frame each
+    # time.
     gc.freeze()
     gc.set_threshold(*gc.get_threshold()[:2], OLD_OBJECTS_AFTER)
     gc.enable()

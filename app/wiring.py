@@ -39,7 +39,9 @@ from app.tools.toolbox import Toolbox
 
 @dataclass(kw_only=True)
 class Moot:
-    """The parts of a running Moot; `lock` and `log` are None if it only reads. Of the other programs one at a time starts a session (`calling`)."""
+    """The parts of a running Moot; `lock` and `log` are None if it only reads.
+    Of the other programs one at a time starts a session (`calling`).
+    """
 
     paths: DataPaths
     engine: Engine
@@ -54,7 +56,9 @@ class Moot:
     calling: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def look_up_keys(self) -> None:
-        """Read all keys and secrets, and move secrets from `mcp.json`, where everybody can read them, to the keyring."""
+        """Read all keys and secrets, and move secrets from `mcp.json`, where everybody can read them,
+        to the keyring.
+        """
         await self.engine.keys.look_up()
         # A linked file belongs to another program too. A keyring that would ask for a password is left alone.
         if self.lock is not None and self.secrets.takes_unasked and not self.paths.mcp.is_symlink():
@@ -82,7 +86,8 @@ async def open_moot(
     look_up_keys: bool = True,
     catalogue: Path | None = None,
 ) -> Moot:
-    """Open a data directory, with `write` as its only writer. Without `look_up_keys` the caller does that later.
+    """Open a data directory, with `write` as its only writer.
+    Without `look_up_keys` the caller does that later.
 
     `catalogue` lists other models for download than those that come with Moot.
 

@@ -234,7 +234,9 @@ def add_webui() -> None:
 
 
 def fetch_builder() -> None:
-    """Download PyInstaller into .tools, because the environment contains only what requirements.lock lists."""
+    """Download PyInstaller into .tools, because the environment contains only what requirements.lock
+    lists.
+    """
     target = TOOLS / "bundle"
     if (target / "bundle.lock").is_file() and (target / "bundle.lock").read_bytes() == BUNDLE.read_bytes():
         return
@@ -345,8 +347,8 @@ def run_tests(*, long: bool) -> int:
     """Run the short or the long tests on every core; return the exit status.
 
     The tests use real processes and clocks, so a busy computer can make one fail. Failed tests are run once
-    more, alone. Those that pass then are flaky: they are printed, counted in build/flaky.txt, and fail the run unless
-    tests/known_flaky.txt lists them.
+    more, alone. Those that pass then are flaky: they are printed, counted in build/flaky.txt, and fail the
+    run unless tests/known_flaky.txt lists them.
     """
     environment = {"MOOT_TIMES": os.environ.get("MOOT_TIMES", "4")} if long else {}
     pytest = [PYTHON, "-m", "pytest", "-m", LONG_TESTS if long else "not slow"]
@@ -363,7 +365,8 @@ def run_tests(*, long: bool) -> int:
 
 
 def workers(*, long: bool) -> int:
-    """Return how many tests run at once: they wait for processes and clocks, so more of them than there are cores.
+    """Return how many tests run at once: they wait for processes and clocks, so more of them
+    than there are cores.
 
     Each worker collects all tests for itself, so not many more where the tests are short.
     """
@@ -378,7 +381,9 @@ def failed_tests() -> set[str]:
 
 
 def note_flaky(tests: Iterable[str]) -> list[str]:
-    """Print and count the tests that passed on the second try; return those that are not known to be flaky."""
+    """Print and count the tests that passed on the second try; return those that are not known to be
+    flaky.
+    """
     kept = ROOT / "build" / "flaky.txt"
     lines = kept.read_text(encoding="utf-8").splitlines() if kept.is_file() else []
     counts = Counter({test: int(count) for count, test in (line.split(" ", 1) for line in lines)})
@@ -397,7 +402,9 @@ def note_flaky(tests: Iterable[str]) -> list[str]:
 
 
 def known_flaky() -> set[str]:
-    """Return the tests that are known to pass on their second try only; a line that begins with # is a remark."""
+    """Return the tests that are known to pass on their second try only; a line that begins
+    with # is a remark.
+    """
     lines = (ROOT / "tests" / "known_flaky.txt").read_text(encoding="utf-8").splitlines()
     return {line.strip() for line in lines if line.strip() and not line.startswith("#")}
 

@@ -1,7 +1,7 @@
 """Tests a built program as users start it: empty homes, a debate in the terminal and one in the window.
 
-`.ci/full` runs it with any Python after `dev.py build`; standard library only. On Linux it needs Xvfb, on Windows and
-macOS the window opens on the machine's own screen. Exit status 1 on failure.
+`.ci/full` runs it with any Python after `dev.py build`; standard library only. On Linux it needs Xvfb, on
+Windows and macOS the window opens on the machine's own screen. Exit status 1 on failure.
 """
 
 import os
@@ -105,7 +105,9 @@ def place(home: Path) -> list[str]:
 
 
 def environment(home: Path) -> dict[str, str]:
-    """Return the environment of a new user: no Python, no settings. Other systems keep what they need to start."""
+    """Return the environment of a new user: no Python, no settings.
+    Other systems keep what they need to start.
+    """
     if not LINUX:
         return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     return {"HOME": str(home), "PATH": os.defpath, "LANG": "C.UTF-8"}

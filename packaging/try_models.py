@@ -1,7 +1,9 @@
-"""Downloads each model of the catalogue and lets it debate, on a machine with a network; then fills in `tried`.
+"""Downloads each model of the catalogue and lets it debate, on a machine with a network; then fills
+in `tried`.
 
-A model is tried once its file has the right hash and it has debated every topic with itself, in English and in Korean where
-it speaks that; build/tried-models.md then has what was said, for a person to read. Exit status 1 where a model failed.
+A model is tried once its file has the right hash and it has debated every topic with itself, in English and
+in Korean where it speaks that; build/tried-models.md then has what was said, for a person to read. Exit
+status 1 where a model failed.
 """
 
 import argparse
@@ -54,7 +56,9 @@ MB = 1_000_000
 
 @dataclass(kw_only=True)
 class Trial:
-    """What came of a model: `memory` in bytes and `rate` in tokens a second, reading included; `failure` is "" for none."""
+    """What came of a model: `memory` in bytes and `rate` in tokens a second, reading included;
+    `failure` is "" for none.
+    """
 
     model: LocalModel
     memory: int = 0

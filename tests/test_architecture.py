@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 APP = ROOT / "app"
 CATALOGUES = {name: ROOT / "resources" / "i18n" / f"{name}.json" for name in ("en", "ko")}
 MOST_LINES = 800
-MOST_DOCSTRING_LINES = 5
+MOST_DOCSTRING_LINES = 7
 MOST_PACKAGE_LINES = 15
 # The prefixes whose last part is a code made elsewhere, so that no literal key stands in the code.
 CODE_PREFIXES = (

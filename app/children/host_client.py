@@ -214,7 +214,9 @@ class HostClient:
         return self._host.pid if self._host is not None and self._host.alive else None
 
     async def renew(self) -> None:
-        """Let a new host take what is asked from now on; the running one answers what it was asked and ends."""
+        """Let a new host take what is asked from now on; the running one answers what it was asked and
+        ends.
+        """
         async with self._starting:
             host, self._host = self._host, None
         if host is not None and host.alive:
@@ -244,7 +246,8 @@ class HostClient:
             return self._host
 
     async def _answer(self, line: Line) -> AsyncGenerator[Line | None, None]:
-        """Send a request and yield the lines of its answer, up to one that says `finished` or `error`; None when the host dies.
+        """Send a request and yield the lines of its answer, up to one that says `finished` or `error`;
+        None when the host dies.
 
         Closing the generator before that ends the request in the host.
         """
@@ -292,7 +295,9 @@ async def _started(program: str, *, errors: int) -> asyncio.subprocess.Process:
 async def child_process(
     program: str, request: Mapping[str, Any]
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Start a program and send it its request; end it when the block is left before it has ended. Raises OSError."""
+    """Start a program and send it its request; end it when the block is left before it has ended.
+    Raises OSError.
+    """
     process = await _started(program, errors=asyncio.subprocess.DEVNULL)
     assert process.stdin is not None
     ended = False

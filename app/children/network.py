@@ -1,4 +1,6 @@
-"""Implements `core.provider.Network`: the proxy and certificates as variables in the environment of child processes."""
+"""Implements `core.provider.Network`: the proxy and certificates as variables in the environment
+of child processes.
+"""
 
 import asyncio
 import os
@@ -44,14 +46,18 @@ def proxy_for(address: str) -> str:
 
 
 def unsupported_proxy(address: str) -> str:
-    """Return the SOCKS proxy through which child processes would have to reach an address, "" for none; without a password."""
+    """Return the SOCKS proxy through which child processes would have to reach an address, "" for none;
+    without a password.
+    """
     proxy = proxy_for(address)
     scheme, _, place = proxy.partition("://")
     return f"{scheme}://{place.rpartition('@')[2]}" if scheme.lower().startswith("socks") else ""
 
 
 def missing_certificates() -> str:
-    """Return the variable that names a file of certificates that is not there, as "NAME=file"; "" where there is none."""
+    """Return the variable that names a file of certificates that is not there, as "NAME=file"; ""
+    where there is none.
+    """
     file = system_environment().get(CERTIFICATES[0], "")
     return f"{CERTIFICATES[0]}={file}" if file and not Path(file).exists() else ""
 

@@ -1,4 +1,5 @@
-"""Programs: the commands and environments of Moot's own and the user's; a host's end of the pipes; and downloads.
+"""Programs: the commands and environments of Moot's own and the user's; a host's end of the pipes;
+and downloads.
 
 A user's command is also searched on the PATH of the login shell. What a program has started is found,
 recorded and ended on Linux; a process is known by its number and its start time. A package is downloaded with
@@ -41,8 +42,9 @@ _PROJECT = Path(__file__).resolve().parents[2]
 _PARENT_VARIABLE = "MOOT_PARENT"
 _PR_SET_PDEATHSIG = 1
 
-# The environment variables that a program of the user gets. No other variable reaches a child process, because
-# tokens and passwords are kept in variables too. app/README.md repeats the list; a test compares them.
+# The environment variables that a program of the user gets. No other variable reaches a child process,
+# because tokens and passwords are kept in variables too. app/README.md repeats the list; a test compares
+# them.
 _SYSTEM = """
 HOME LANG LANGUAGE LOGNAME PATH SHELL TEMP TERM TMP TMPDIR TZ USER
 ALL_PROXY HTTPS_PROXY HTTP_PROXY NO_PROXY all_proxy http_proxy https_proxy no_proxy
@@ -72,7 +74,9 @@ def use_variables(variables: Mapping[str, str]) -> None:
 
 
 def user_environment() -> dict[str, str]:
-    """Return the user's whole environment with what was chosen in the settings, for programs that are set up there."""
+    """Return the user's whole environment with what was chosen in the settings, for programs
+    that are set up there.
+    """
     return {**os.environ, **_chosen}
 
 
@@ -93,7 +97,9 @@ def own_environment() -> dict[str, str]:
 
 
 def child_command(program: str) -> list[str]:
-    """Return the command that runs MODEL_HOST, EMBEDDED_SERVER, TOOL_HOST, AGENT_HOST, FILE_READER or MODEL_FETCH."""
+    """Return the command that runs MODEL_HOST, EMBEDDED_SERVER, TOOL_HOST, AGENT_HOST, FILE_READER
+    or MODEL_FETCH.
+    """
     if getattr(sys, "frozen", False):
         return [sys.executable, "--" + program.rpartition(".")[2].replace("_", "-")]
     return [sys.executable, "-m", program]
@@ -252,7 +258,7 @@ def below(roots: Collection[int]) -> set[Process]:
 def children(pid: int) -> set[Process]:
     """Return the living processes that a process has started or adopted."""
     rows = _rows().items()
-    return {(one, start) for one, (parent, start, state) in rows if parent == pid and state != "Z"}
+    return {(row, start) for row, (parent, start, state) in rows if parent == pid and state != "Z"}
 
 
 def process_of(pid: int) -> Process | None:
@@ -276,7 +282,7 @@ def marked(mark: str) -> set[Process]:
 
 def living(processes: Iterable[Process]) -> set[Process]:
     """Return those of the processes that still run."""
-    return {one for one in processes if process_of(one[0]) == one}
+    return {process for process in processes if process_of(process[0]) == process}
 
 
 def end_processes(processes: Iterable[Process], adopted_by: int | None = None) -> None:
@@ -299,7 +305,9 @@ def end_processes(processes: Iterable[Process], adopted_by: int | None = None) -
 
 
 def reap_orphans(own: Collection[int]) -> None:
-    """Let the system forget the ended children of this process that it did not start itself; `own` are those it did."""
+    """Let the system forget the ended children of this process that it did not start itself;
+    `own` are those it did.
+    """
     for pid, (parent, _, state) in _rows().items():
         if parent == os.getpid() and state == "Z" and pid not in own:
             with contextlib.suppress(ChildProcessError):
@@ -308,7 +316,7 @@ def reap_orphans(own: Collection[int]) -> None:
 
 def _numbers() -> list[int]:
     try:
-        return [int(one.name) for one in _PROC.iterdir() if one.name.isdigit()]
+        return [int(path.name) for path in _PROC.iterdir() if path.name.isdigit()]
     except OSError:
         return []
 
@@ -366,10 +374,10 @@ def _unpacked(wheel: Path, folder: Path, size: int, progress: Progress) -> Path:
     import zipfile
 
     with zipfile.ZipFile(wheel) as archive:
-        for one in archive.infolist():
-            path = Path(archive.extract(one, folder))
-            if not one.is_dir():
-                path.chmod(0o644 | (one.external_attr >> 16 & 0o111))
+        for item in archive.infolist():
+            path = Path(archive.extract(item, folder))
+            if not item.is_dir():
+                path.chmod(0o644 | (item.external_attr >> 16 & 0o111))
             progress(size, size)
     wheel.unlink()
     return folder

@@ -74,8 +74,8 @@ _WITHOUT_JSON = ("pause", "stop", "delete", "export", "backup")
 class Typed:
     """How a parameter of a command is typed: an option of these names; without names, a word by its place.
 
-    Its help is `cli.help.<text>`, by default that of the parameter's name. Of those with `either` only one can
-    be typed. `how` is for argparse.
+    Its help is `cli.help.<text>`, by default that of the parameter's name. Of those with `either` only one
+    can be typed. `how` is for argparse.
     """
 
     def __init__(
@@ -211,7 +211,10 @@ _COMPLAINTS = tuple(
     for code, pattern in (
         ("usage_missing", r"the following arguments are required: (?P<what>.+)"),
         ("usage_unknown", r"unrecognized arguments: (?P<what>.+)"),
-        ("usage_choice", r"argument (?P<what>[^:]+): invalid choice: (?P<value>.+) \(choose from (?P<choices>.+)\)"),
+        (
+            "usage_choice",
+            r"argument (?P<what>[^:]+): invalid choice: (?P<value>.+) \(choose from (?P<choices>.+)\)",
+        ),
         ("usage_number", r"argument (?P<what>[^:]+): invalid (?:int|whole) value: (?P<value>.+)"),
         ("usage_amount", r"argument (?P<what>[^:]+): invalid amount value: (?P<value>.+)"),
         ("usage_value", r"argument (?P<what>[^:]+): expected (?:one|at least one) argument"),
@@ -275,7 +278,9 @@ def whole(typed: str) -> int:
 
 
 def _shortened(blanks: Mapping[str, str]) -> dict[str, str]:
-    """Return parts of the command line for a message: shortened, but for what can be chosen, and without what looks like a key."""
+    """Return parts of the command line for a message: shortened, but for what can be chosen,
+    and without what looks like a key.
+    """
     from app.storage.redaction import Redactor
 
     redact = Redactor().redact
@@ -314,8 +319,8 @@ def parse_spec(spec: str, roles: Sequence[str]) -> Spec:
     """Read one `-p SPEC`. Raises BadInput.
 
     NAME ends at the first `=`, PROVIDER at the first `/` after it. A model's name may contain colons
-    (`llama3.2:3b`), so ROLE follows the first `:` after which comes one of `roles`, or a part with a character
-    that no model name has, such as a space or a Korean letter.
+    (`llama3.2:3b`), so ROLE follows the first `:` after which comes one of `roles`, or a part with a
+    character that no model name has, such as a space or a Korean letter.
     """
     name, equals, rest = spec.partition("=")
     provider, slash, model = rest.partition("/")
@@ -337,8 +342,8 @@ def _split_role(text: str, roles: Sequence[str]) -> tuple[str, str]:
 
 
 def _parser(texts: Texts, first: str) -> _Parser:
-    """Return the parser of the command that stands first, of all commands where none does: making all takes longer than
-    listing a thousand sessions.
+    """Return the parser of the command that stands first, of all commands where none does:
+    making all takes longer than listing a thousand sessions.
     """
     _Parser.own = {
         "usage: ": f"{texts('cli.heading.usage')}: ",

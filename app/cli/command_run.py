@@ -38,7 +38,8 @@ THINKS_AFTER_S = 10.0
 class ThinkingLine:
     """Counts the time in which a session's speaker says nothing; `line` is what to show.
 
-    How far the voting check is stands there at once, with the command that skips it, but never amid an answer's line.
+    How far the voting check is stands there at once, with the command that skips it, but never amid an
+    answer's line.
     """
 
     def __init__(self, texts: Texts) -> None:
@@ -210,7 +211,9 @@ class CommandRun:
         return self.moot.engine.folders.find(folder).id if folder else ""
 
     async def read_file(self, path: str) -> FileText:
-        """Read a file as text; say so if only its beginning was read. Raises BadInput if it cannot be read."""
+        """Read a file as text; say so if only its beginning was read. Raises BadInput if it cannot be
+        read.
+        """
         with named(path):
             file = await self.moot.engine.files.read(Path(path))
         if file.cut:

@@ -1,4 +1,5 @@
-"""The private channel between two Moots: the one that holds the data directory runs the commands of the others.
+"""The private channel between two Moots: the one that holds the data directory runs the commands
+of the others.
 
 A TCP socket on 127.0.0.1; its port and a 256-bit token are in the file `control`, which only its owner can
 read. JSON lines of at most 64 kB: one request, then output and questions, then the exit status. The other way
@@ -123,7 +124,9 @@ class ControlServer:
         await self.drain()
 
     async def _accept(self, listening: socket.socket) -> None:
-        """Accept connections one by one; asyncio's own server accepts a hundred before it handles the first."""
+        """Accept connections one by one; asyncio's own server accepts a hundred before it handles the
+        first.
+        """
         loop = asyncio.get_running_loop()
         while True:
             try:
@@ -251,8 +254,8 @@ class _ChannelOut:
 async def hand_over(path: Path, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
     """Let the Moot that holds the data directory run a command, and return its exit status.
 
-    Raises UnansweredError when nobody took it (it may be tried again), TooLongError, MovedError, and ConnectionError
-    when the other Moot ended meanwhile.
+    Raises UnansweredError when nobody took it (it may be tried again), TooLongError, MovedError, and
+    ConnectionError when the other Moot ended meanwhile.
     """
     request = {"verb": arguments.command, "arguments": arguments.to_json()}
     reader, writer = await _connect(path, request)
@@ -299,7 +302,8 @@ async def raise_other(path: Path) -> bool:
 
 
 async def ask_to_yield(path: Path) -> tuple[str, ...] | None:
-    """Ask the Moot that holds the data directory to give way; return the ids of the sessions that it paused, None if it stays.
+    """Ask the Moot that holds the data directory to give way; return the ids of the sessions that it paused,
+    None if it stays.
 
     It lets go of the lock a moment later. Raises UnansweredError if nobody answers.
     """

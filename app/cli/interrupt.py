@@ -9,7 +9,9 @@ from app.core.owned_tasks import end_tasks
 
 
 class Interrupt(asyncio.Event):
-    """Set when a command shall pause what it runs, the session `session_id`; `closing` if Moot itself ends."""
+    """Set when a command shall pause what it runs, the session `session_id`; `closing` if Moot itself
+    ends.
+    """
 
     closing = False
     session_id = ""

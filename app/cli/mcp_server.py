@@ -1,8 +1,9 @@
-"""`moot mcp`: Moot as an MCP server on standard input and output, for other agents; no window, no engine, no lock.
+"""`moot mcp`: Moot as an MCP server on standard input and output, for other agents; no window, no engine,
+no lock.
 
-Each tool is a command that it hands to the Moot that holds the data directory (the owner), a window or one without
-(`running`), which is started where there is none. A call returns after at most 45 seconds, because some programs
-end a silent call after 60; `wait` goes on from there.
+Each tool is a command that it hands to the Moot that holds the data directory (the owner), a window or one
+without (`running`), which is started where there is none. A call returns after at most 45 seconds, because
+some programs end a silent call after 60; `wait` goes on from there.
 """
 
 import asyncio
@@ -40,7 +41,8 @@ _START_AFTER_S = 8.0
 _COMPLAINT_BYTES = 8_000
 # Set by Moot for the external agents that it runs.
 _STARTED_BY_MOOT = "MOOT_AGENTS"
-# Some programs end all descendants of an MCP server with it. What the shell starts here is nobody's child once it has ended.
+# Some programs end all descendants of an MCP server with it. What the shell starts here is nobody's child
+# once it has ended.
 _DETACH = '"$@" >/dev/null & echo $!'
 Found = dict[str, Any]
 
@@ -120,7 +122,9 @@ class Owner:
         raise CallError("owner_unreachable", "Moot does not answer.")
 
     def _start(self) -> None:
-        """Start a Moot without a window, unless one is starting. Raises CallError where the last one could not be."""
+        """Start a Moot without a window, unless one is starting.
+        Raises CallError where the last one could not be.
+        """
         if self._started is not None:
             if not _has_ended(self._started):
                 return
@@ -137,7 +141,8 @@ class Owner:
 
 
 def _start_background(paths: DataPaths) -> psutil.Process:
-    """Start a Moot without a window that outlives this process and what ends it; it writes its complaints to a file.
+    """Start a Moot without a window that outlives this process and what ends it; it writes its complaints
+    to a file.
 
     Raises OSError, SubprocessError, NoSuchProcess.
     """
@@ -230,7 +235,9 @@ def serve(arguments: Arguments) -> int:
 
 
 class AgentCalls:
-    """The tools, whose texts are all that the calling model knows of Moot; what a session has said is told once."""
+    """The tools, whose texts are all that the calling model knows of Moot;
+    what a session has said is told once.
+    """
 
     def __init__(self, paths: DataPaths) -> None:
         self._paths = paths
@@ -239,7 +246,9 @@ class AgentCalls:
         self._told: dict[str, dict[str, int]] = {}
 
     async def ask(self, ctx: Context, who: Who, text: str, session_id: SessionId = "") -> CallToolResult:
-        """Ask one of the user's assistants or groups; returns the answer. With session_id the conversation goes on."""
+        """Ask one of the user's assistants or groups; returns the answer.
+        With session_id the conversation goes on.
+        """
         return await self._start(ctx, "ask", assistant=who, text=text, session=session_id)
 
     async def debate(
@@ -262,7 +271,9 @@ class AgentCalls:
         participants: Participants = (),
         panel: Annotated[str, Field(description="A saved panel in place of participants")] = "",
     ) -> CallToolResult:
-        """Ask several models one question, unseen by each other; returns their answers and how they differ."""
+        """Ask several models one question, unseen by each other; returns their answers and how they
+        differ.
+        """
         return await self._start(ctx, "council", text=question, participants=participants, panel=panel)
 
     async def say(self, ctx: Context, session_id: str, text: str) -> CallToolResult:

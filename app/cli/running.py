@@ -49,7 +49,9 @@ async def read(paths: DataPaths, arguments: Arguments, out: Out, interrupted: In
 
 
 async def _verdict_shown(moot: Moot, arguments: Arguments) -> str:
-    """Return the id of the session whose verdict a command has printed for the first time, as text, else ""."""
+    """Return the id of the session whose verdict a command has printed for the first time, as text, else
+    "".
+    """
     exported = arguments.values.get("form") == ExportFormat.MARKDOWN and not arguments.values.get("output")
     if arguments.json or not (arguments.command == "show" or exported):
         return ""
@@ -135,8 +137,8 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
         try:
             await moot.close()
         except StorageError as error:
-            # What could not be saved is lost with this process, so the run is not complete. A command that failed
-            # has given its reason, which closing gives again, but has not said what is lost.
+            # What could not be saved is lost with this process, so the run is not complete. A command that
+            # failed has given its reason, which closing gives again, but has not said what is lost.
             complete = status in {OK, WAITS}
             if complete:
                 status = PAUSED_OR_STOPPED
@@ -222,7 +224,9 @@ async def run_background(
 
 
 async def _until_idle(moot: Moot, server: ControlServer, interrupted: Interrupt, idle_s: float) -> None:
-    """Return when nothing has run for that long, a window wants the data directory, or a signal asks to end."""
+    """Return when nothing has run for that long, a window wants the data directory, or a signal asks to
+    end.
+    """
     loop = asyncio.get_running_loop()
     used = loop.time()
     while loop.time() - used < idle_s and not interrupted.is_set() and not server.given_way.is_set():

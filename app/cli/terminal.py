@@ -82,8 +82,8 @@ def forget_output() -> None:
 async def read_typed(question: str, *, secret: bool = False) -> str | None:
     """Ask in the terminal and return the line that is typed; None if standard input is no terminal.
 
-    A `secret` is not shown while it is typed; if standard input is no terminal, all of it is the secret. Cancelling
-    stops waiting, and lets the terminal show again what is typed.
+    A `secret` is not shown while it is typed; if standard input is no terminal, all of it is the secret.
+    Cancelling stops waiting, and lets the terminal show again what is typed.
     """
     from app.storage.threads import in_thread
 

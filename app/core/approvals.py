@@ -18,7 +18,9 @@ CLOSED_RESULT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unapproved:
-    """A session without approvals: `messages` are all of its messages, `written` those that are new or changed."""
+    """A session without approvals: `messages` are all of its messages, `written` those that are new
+    or changed.
+    """
 
     session: Session
     messages: tuple[Message, ...]
@@ -31,7 +33,7 @@ def without_approvals(session: Session, messages: Sequence[Message]) -> Unapprov
     Each call without a result gets one that says it was not run, the questions of such a call and every open
     approval are dismissed, and lasting permissions are removed, with the folder that was chosen.
     """
-    finished = {(one.turn_id, one.tool_call_id) for one in messages if one.role == Role.TOOL and one.ended}
+    finished = {(msg.turn_id, msg.tool_call_id) for msg in messages if msg.role == Role.TOOL and msg.ended}
     results: dict[tuple[str, str | None], Message] = {}
     for message in messages:
         for call in message.tool_calls:

@@ -1,7 +1,8 @@
 """The providers Moot knows, one row each; the user's own, with their models; addresses as users write them.
 
-A provider with an OpenAI-compatible API needs a row in `PRESETS`; app/README.md lists what belongs to it. What another
-API asks for differently is in providers/endpoints.py (addresses) and providers/model_host (`request`, `host`).
+A provider with an OpenAI-compatible API needs a row in `PRESETS`; app/README.md lists what belongs to it.
+What another API asks for differently is in providers/endpoints.py (addresses) and providers/model_host
+(`request`, `host`).
 """
 
 import ipaddress
@@ -23,9 +24,10 @@ MOST_WINDOW = 99_999_999
 class ProviderConfig:
     """One entry of `providers.json`; `kind` is a row of the catalogue, `models` the user's own list.
 
-    `window` is how many tokens a request to its models may have, as the user says; 0 leaves it to what is known. `windows`
-    says the same of single models, by name. Of a program, `command` with its `args` is what runs, `env` are names of variables that it
-    gets from Moot's environment, and `recipe` names how it is kept from using tools (`core.external_agents`).
+    `window` is how many tokens a request to its models may have, as the user says; 0 leaves it to what is
+    known. `windows` says the same of single models, by name. Of a program, `command` with its `args` is what
+    runs, `env` are names of variables that it gets from Moot's environment, and `recipe` names how it is kept
+    from using tools (`core.external_agents`).
     """
 
     id: str
@@ -48,13 +50,17 @@ class ProviderConfig:
         return sha256(dumps(bound).encode()).hexdigest()
 
     def work_consent(self, folder: str) -> str:
-        """Return what the consent to the program's work in a folder is bound to; begins with its fingerprint."""
+        """Return what the consent to the program's work in a folder is bound to; begins with its
+        fingerprint.
+        """
         return f"{self.fingerprint}/{sha256(folder.encode('utf-8', 'replace')).hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelList:
-    """The models a provider listed the last time (`models.json`); those in `hidden` can't chat, as their names tell."""
+    """The models a provider listed the last time (`models.json`); those in `hidden` can't chat,
+    as their names tell.
+    """
 
     provider: str
     fetched_at: str
@@ -78,9 +84,9 @@ class RequestForm(StrEnum):
 class ServerRules:
     """What a server that speaks OpenAI's API wants otherwise than OpenAI.
 
-    `without` are arguments that it refuses. `short_call_ids` says that the ids of tool calls are nine letters and digits,
-    `speech_after_tools` that only an assistant may speak after the result of a tool, `wants_thought` that a model gets back
-    what it thought before its calls.
+    `without` are arguments that it refuses. `short_call_ids` says that the ids of tool calls are nine letters
+    and digits, `speech_after_tools` that only an assistant may speak after the result of a tool,
+    `wants_thought` that a model gets back what it thought before its calls.
     """
 
     without: tuple[str, ...] = ()
@@ -94,17 +100,18 @@ class ServerRules:
 class ProviderKind:
     """A provider that can be chosen.
 
-    `route` is LiteLLM's prefix, `base_url` the default address, `variable` the environment variable its users know,
-    `voice` the name of its participant, `listed_as` its prefix in LiteLLM's list of prices ("" for its kind).
-    `form` says how a debate is put to its models: chat turns, or one transcript
-    with an opener (for a model too small for chat turns). `guided` marks models that cannot choose a tool: Moot offers
-    the one that fits. `images` says that models take pictures. `calls_at_once` is how many answers a server of this
-    computer can write at once, None for any number. `key_page` is where one gets a key; it begins with `key_prefix`.
-    A provider whose address differs from user to user has no `base_url`, but an `address_form` in which NAME stands for
-    what differs. With `own_names` users give the models their names, and the server's list does not have them.
-    `rules` hold at the provider's own address only. With `in_moot`, Moot runs the models itself, on this computer. Without `votes` its
-    models answer in words and hold to no form, so that they neither vote nor judge. One that `resells` names models
-    "maker/model" and passes on their makers' prices.
+    `route` is LiteLLM's prefix, `base_url` the default address, `variable` the environment variable its users
+    know, `voice` the name of its participant, `listed_as` its prefix in LiteLLM's list of prices ("" for its
+    kind). `form` says how a debate is put to its models: chat turns, or one transcript with an opener (for a
+    model too small for chat turns). `guided` marks models that cannot choose a tool: Moot offers the one that
+    fits. `images` says that models take pictures. `calls_at_once` is how many answers a server of this
+    computer can write at once, None for any number. `key_page` is where one gets a key; it begins with
+    `key_prefix`. A provider whose address differs from user to user has no `base_url`, but an `address_form`
+    in which NAME stands for what differs. With `own_names` users give the models their names, and the
+    server's list does not have them. `rules` hold at the provider's own address only. With `in_moot`, Moot
+    runs the models itself, on this computer. Without `votes` its models answer in words and hold to no form,
+    so that they neither vote nor judge. One that `resells` names models "maker/model" and passes on their
+    makers' prices.
     """
 
     kind: str
@@ -150,7 +157,9 @@ class ProviderKind:
         return (self.listed(model), *((name, name.replace(".", "-")) if self.resells and name else ()))
 
     def is_own(self, address: str) -> bool:
-        """Return whether an address is on the provider's own server, so that what is known of it holds there."""
+        """Return whether an address is on the provider's own server, so that what is known of it holds
+        there.
+        """
         if self.base_url:
             return server_of(address) == server_of(self.base_url)
         before, _, after = server_of(self.address_form).partition("name")
@@ -164,8 +173,9 @@ class ProviderKind:
         return self.rules if self.is_own(address) else ServerRules()
 
 
-# Those that can be added by name; above each the pages that its row was written from. A council hides who wrote an
-# answer: a name that is an everyday word, and the models of a new maker, belong in engine/debate/families.py as well.
+# Those that can be added by name; above each the pages that its row was written from. A council hides who
+# wrote an answer: a name that is an everyday word, and the models of a new maker, belong in
+# engine/debate/families.py as well.
 PRESETS: tuple[ProviderKind, ...] = (
     # https://openrouter.ai/docs/quickstart, https://openrouter.ai/docs/use-cases/usage-accounting,
     # https://openrouter.ai/docs/faq (the makers' prices are passed on)
@@ -205,8 +215,8 @@ PRESETS: tuple[ProviderKind, ...] = (
         key_prefix="sk-",
         rules=ServerRules(without=("temperature",), wants_thought=True),
     ),
-    # https://docs.mistral.ai/api (fields that it does not know are refused), https://docs.mistral.ai/capabilities/function_calling;
-    # it reports its usage unasked.
+    # https://docs.mistral.ai/api (fields that it does not know are refused),
+    # https://docs.mistral.ai/capabilities/function_calling; it reports its usage unasked.
     ProviderKind(
         kind="mistral",
         label="Mistral AI",
@@ -229,7 +239,8 @@ PRESETS: tuple[ProviderKind, ...] = (
         key_prefix="xai-",
         rules=ServerRules(without=("stop",)),
     ),
-    # https://console.groq.com/docs/openai, https://console.groq.com/docs/structured-outputs (not while it streams)
+    # https://console.groq.com/docs/openai, https://console.groq.com/docs/structured-outputs (not while it
+    # streams)
     ProviderKind(
         kind="groq",
         label="Groq",
@@ -263,7 +274,8 @@ PRESETS: tuple[ProviderKind, ...] = (
         key_page="https://z.ai/manage-apikey/apikey-list",
         rules=ServerRules(without=("stream_options", "response_format")),
     ),
-    # https://inference-docs.cerebras.ai/resources/openai, https://inference-docs.cerebras.ai/api-reference/chat-completions
+    # https://inference-docs.cerebras.ai/resources/openai,
+    # https://inference-docs.cerebras.ai/api-reference/chat-completions
     ProviderKind(
         kind="cerebras",
         label="Cerebras",
@@ -275,8 +287,8 @@ PRESETS: tuple[ProviderKind, ...] = (
         key_prefix="csk-",
         rules=ServerRules(max_completion_tokens=True),
     ),
-    # https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle (a key goes as a bearer token; a model is
-    # called by the name of its deployment, behind which may be one that refuses `max_tokens`)
+    # https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle (a key goes as a bearer token;
+    # a model is called by the name of its deployment, behind which may be one that refuses `max_tokens`)
     ProviderKind(
         kind="azure",
         label="Azure OpenAI",
@@ -334,7 +346,8 @@ def is_near(address: str) -> bool:
 
 EMBEDDED = "embedded"
 COMPATIBLE = "openai-compatible"
-# Servers that may not say what a model reads. Ollama and LM Studio say it, and run one with less than it was made for.
+# Servers that may not say what a model reads. Ollama and LM Studio say it, and run one with less than it was
+# made for.
 SILENT = (COMPATIBLE, "vllm")
 EMBEDDED_MODEL = "smollm2-135m"
 EMBEDDED_BYTES = 98_362_432
@@ -469,7 +482,8 @@ LOCAL_SERVERS: tuple[LocalServer, ...] = (
 
 # Words first: a list may have thousands of names, and the expression is ten times as slow.
 _NOT_FOR_CHAT = (
-    "embed", "rerank", "whisper", "moderation", "dall-e", "imagen", "veo-", "tts", "transcri", "realtime", "audio",
+    "embed", "rerank", "whisper", "moderation", "dall-e", "imagen", "veo-", "tts", "transcri", "realtime",
+    "audio",
     "sora", "davinci", "babbage", "gpt-image", "stable-diffusion",
 )  # fmt: skip
 _ENDS_NOT_FOR_CHAT = re.compile(r"-image\b|turbo-instruct-\d{4}|aqa$")
@@ -482,7 +496,9 @@ def provider_kind(kind: str) -> ProviderKind | None:
 
 
 def usual_label(provider_id: str) -> str:
-    """Return the name of a provider whose id is that of a kind, of another one its id; "" where the kind has no name."""
+    """Return the name of a provider whose id is that of a kind, of another one its id; ""
+    where the kind has no name.
+    """
     kind = provider_kind(provider_id)
     if kind is None:
         return provider_id

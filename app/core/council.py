@@ -18,7 +18,9 @@ DEFAULT_COUNCIL_ROUNDS, MAX_COUNCIL_ROUNDS = 2, 5
 
 
 class Ends(StrEnum):
-    """How a decision ends: with what was said, with secret votes, with one answer made of all, or with votes and a verdict."""
+    """How a decision ends: with what was said, with secret votes, with one answer made of all, or
+    with votes and a verdict.
+    """
 
     NONE = "none"
     VOTE = "vote"
@@ -39,9 +41,9 @@ Seat = tuple[str, str]
 class Participant:
     """A participant of a debate; it has an id of its own, so that one model can take part twice.
 
-    `role` is one of the built-in roles (for, against, neutral, optimist, realist, devils-advocate) or the user's own
-    text; `persona` are the instructions of its assistant, a part of the generated prompt; `system_prompt` replaces
-    that prompt when the user changed it.
+    `role` is one of the built-in roles (for, against, neutral, optimist, realist, devils-advocate) or the
+    user's own text; `persona` are the instructions of its assistant, a part of the generated prompt;
+    `system_prompt` replaces that prompt when the user changed it.
     """
 
     id: str
@@ -65,8 +67,9 @@ class Participant:
 class Panel:
     """Participants that are asked together, and how.
 
-    With `compare` the answers are compared. What is open is debated for up to `rounds`, and read by `judge`: a "provider/model",
-    ANY_JUDGE or NO_JUDGE. With `debates` that begins by itself, else when the user asks for it.
+    With `compare` the answers are compared. What is open is debated for up to `rounds`, and read by `judge`:
+    a "provider/model", ANY_JUDGE or NO_JUDGE. With `debates` that begins by itself, else when the user asks
+    for it.
     """
 
     id: str
@@ -90,7 +93,9 @@ RESULTS = (HELD, FAILED, UNKNOWN)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CastVote:
-    """What a model ("provider/model") chose by its first answer and at the end, in words, and how sure it was; "" and -1 for none."""
+    """What a model ("provider/model") chose by its first answer and at the end, in words,
+    and how sure it was; "" and -1 for none.
+    """
 
     model: str
     before: str = ""
@@ -101,7 +106,9 @@ class CastVote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What the user decided in a session, and what came of it; where nothing was decided, a verdict that waits."""
+    """What the user decided in a session, and what came of it; where nothing was decided, a verdict
+    that waits.
+    """
 
     # The id of the session, and its title.
     id: str
@@ -140,7 +147,8 @@ class Decision:
     known_at: str = ""
     judge: str = ""
     votes: tuple[CastVote, ...] = ()
-    # What the user preferred without knowing which was which: panel, alone or equal; "" for no pick, or one that wasn't blind.
+    # What the user preferred without knowing which was which: panel, alone or equal; "" for no pick, or one
+    # that wasn't blind.
     preferred: str = ""
     version: int = 1
 
@@ -154,14 +162,15 @@ class Option:
     text: str = ""
     # The participants whose first answer holds it.
     backers: tuple[str, ...] = ()
-    # What it comes from: differences, answers (grouped by their short answers), motion, user, or the part of a message;
-    # "" stands for differences.
+    # What it comes from: differences, answers (grouped by their short answers), motion, user, or the part of
+    # a message; "" stands for differences.
     origin: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ballot:
-    """A participant's vote in an earlier version, after a `round` (0: before the first), from -2 (against) to 2 (for the motion).
+    """A participant's vote in an earlier version, after a `round` (0: before the first), from -2 (against)
+    to 2 (for the motion).
 
     `stance` is None where there is no vote: the model failed, or is too small to be asked.
     """
@@ -215,10 +224,11 @@ class MinorityView:
 class Verdict:
     """The verdict on a debate as an earlier version kept it, by a model that read all of it.
 
-    `judge` is the name of the judge and `model` its "provider/model". Both are empty where no model could judge: then
-    `open` has each participant's last words, and `failure` says why (`failure.<code>`, or "too_small").
-    `readings` says how often the judge read it, the second time in another order; where that led to something else it is
-    `unstable`, and `otherwise` is what it came to then, "" for none of the options.
+    `judge` is the name of the judge and `model` its "provider/model". Both are empty where no model could
+    judge: then `open` has each participant's last words, and `failure` says why (`failure.<code>`, or
+    "too_small"). `readings` says how often the judge read it, the second time in another order; where that
+    led to something else it is `unstable`, and `otherwise` is what it came to then, "" for none of the
+    options.
     """
 
     judge: str = ""
@@ -238,7 +248,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIf:
-    """A round that a message began after the end of a debate: all speak once, or those with the ids in `to`."""
+    """A round that a message began after the end of a debate: all speak once, or those with the ids in
+    `to`.
+    """
 
     message: str
     round: int
@@ -249,9 +261,10 @@ class WhatIf:
 class BlindPick:
     """The choice between what all came to and the answer of one model alone, without knowing which is which.
 
-    `order` says which is shown as A and which as B, PANEL or ALONE each, and is empty until they were shown, at `shown_at` (ISO
-    8601). `picked` is one of PICKS, "" until the user has chosen; `was_blind` says that no verdict had been read before.
-    `asked` counts how often the answers were asked for: those that failed are written again.
+    `order` says which is shown as A and which as B, PANEL or ALONE each, and is empty until they were shown,
+    at `shown_at` (ISO 8601). `picked` is one of PICKS, "" until the user has chosen; `was_blind` says that no
+    verdict had been read before. `asked` counts how often the answers were asked for: those that failed are
+    written again.
     """
 
     order: tuple[str, ...] = ()

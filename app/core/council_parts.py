@@ -12,7 +12,9 @@ from app.core.message import CouncilPart, PartData
 
 
 def kept_beside(other: str, default: Any = (), name: str = "") -> Any:
-    """Return a field that is also written where it is empty, if the field `other` is not; JSON has it under `name`."""
+    """Return a field that is also written where it is empty, if the field `other` is not;
+    JSON has it under `name`.
+    """
     return field(default=default, metadata={"beside": other, "name": name})
 
 
@@ -191,7 +193,9 @@ class JudgeQuestion(Claim):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeReading(PartData):
-    """What a judge made of the debate in one order; where that could not be read, who it is and the order alone."""
+    """What a judge made of the debate in one order; where that could not be read, who it is
+    and the order alone.
+    """
 
     # "provider/model".
     judge: str = ""

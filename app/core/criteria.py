@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from app.core.errors import BadInput
 from app.core.texts import clean_text
@@ -49,7 +49,9 @@ class Checker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Words of the work that show that a criterion is met, and the file or the message where Moot found them."""
+    """Words of the work that show that a criterion is met, and the file or the message where Moot found
+    them.
+    """
 
     quote: str
     file: str = ""
@@ -79,7 +81,9 @@ class Criterion:
 
 
 def criteria_of(texts: Iterable[str]) -> tuple[Criterion, ...]:
-    """Return open criteria with these texts, each once, without empty ones. Raises BadInput for too many or too long ones."""
+    """Return open criteria with these texts, each once, without empty ones.
+    Raises BadInput for too many or too long ones.
+    """
     found = dict.fromkeys(filter(None, (" ".join(clean_text(text).split()) for text in texts)))
     if len(found) > MOST_CRITERIA or any(len(text) > MAX_CRITERION for text in found):
         raise BadInput("criteria_too_many", most=MOST_CRITERIA, characters=MAX_CRITERION)
@@ -87,7 +91,9 @@ def criteria_of(texts: Iterable[str]) -> tuple[Criterion, ...]:
 
 
 def shown_by(criterion: Criterion, words: Callable[[str], str]) -> str:
-    """Return what shows how a criterion stands: the quotation, or why it is not met; `words` says a Doubt in words."""
+    """Return what shows how a criterion stands: the quotation, or why it is not met; `words` says a Doubt
+    in words.
+    """
     if (shown := criterion.evidence) is not None:
         return f"“{shown.quote}”" + (f" ({shown.file})" if shown.file else "")
     return " ".join(filter(None, (criterion.doubt and words(criterion.doubt), criterion.says)))
@@ -96,20 +102,20 @@ def shown_by(criterion: Criterion, words: Callable[[str], str]) -> str:
 def reopened(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
     """Return criteria for new work: open but for what the user accepted."""
     return tuple(
-        one if one.state == CriterionState.ACCEPTED else Criterion(text=one.text) for one in criteria
+        item if item.state == CriterionState.ACCEPTED else Criterion(text=item.text) for item in criteria
     )
 
 
 def accepted(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
     """Return criteria of which the user accepts those that are not met."""
-    return tuple(one if one.settled else replace(one, state=CriterionState.ACCEPTED) for one in criteria)
+    return tuple(item if item.settled else replace(item, state=CriterionState.ACCEPTED) for item in criteria)
 
 
-def unknown(criteria: Sequence[Criterion], doubt: str, **fields: object) -> tuple[Criterion, ...]:
+def unknown(criteria: Sequence[Criterion], doubt: str, **fields: Any) -> tuple[Criterion, ...]:
     """Return criteria of which nobody knows whether they are met, but for what the user accepted."""
     return tuple(
-        one
-        if one.state == CriterionState.ACCEPTED
-        else replace(Criterion(text=one.text), state=CriterionState.UNKNOWN, doubt=doubt, **fields)  # type: ignore[arg-type]
-        for one in criteria
+        criterion
+        if criterion.state == CriterionState.ACCEPTED
+        else Criterion(text=criterion.text, state=CriterionState.UNKNOWN, doubt=doubt, **fields)
+        for criterion in criteria
     )

@@ -61,12 +61,12 @@ COLOURS: Final = 8
 class Agent:
     """An assistant: a name, a model, and what it may use.
 
-    `provider` and `model` are empty together: then a sub-agent uses its caller's model, and any other assistant the
-    first that is ready. `description` tells callers what to call the assistant for. `tools` are keys of the
-    allow-list, `pages` addresses the assistant may read first. `knows_user` says whether it is told what the user wrote
-    in the settings under "About you". `colour` is the number of one of COLOURS; where none
-    is given, as in an older file, it follows from the id. `folder` is where an external agent works with its own tools; without one it only
-    speaks. `version` grows with every save.
+    `provider` and `model` are empty together: then a sub-agent uses its caller's model, and any other
+    assistant the first that is ready. `description` tells callers what to call the assistant for. `tools` are
+    keys of the allow-list, `pages` addresses the assistant may read first. `knows_user` says whether it is
+    told what the user wrote in the settings under "About you". `colour` is the number of one of COLOURS;
+    where none is given, as in an older file, it follows from the id. `folder` is where an external agent
+    works with its own tools; without one it only speaks. `version` grows with every save.
     """
 
     id: str
@@ -112,8 +112,8 @@ class Leader:
 class Group:
     """Assistants that work together under an orchestrator.
 
-    `members` are assistants' ids in order. `turns_limit` is how often the orchestrator may speak for one message of
-    the user. `ask_before_hand_over` lets the user see, change or refuse each hand-over.
+    `members` are assistants' ids in order. `turns_limit` is how often the orchestrator may speak for one
+    message of the user. `ask_before_hand_over` lets the user see, change or refuse each hand-over.
     """
 
     id: str
@@ -149,7 +149,9 @@ class SavedPrompt:
 
     @property
     def long_variables(self) -> frozenset[str]:
-        """The variables that have a line to themselves, as a text to translate has: their values may be long."""
+        """The variables that have a line to themselves, as a text to translate has: their values may be
+        long.
+        """
         lines = (_VARIABLE.fullmatch(line.strip()) for line in self.text.splitlines())
         return frozenset(match[1] for match in lines if match is not None)
 
@@ -164,7 +166,8 @@ class SavedPrompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerPrompt(SavedPrompt):
-    """A prompt of an MCP server, which makes its text; `name` is how it is called, `key` what the server calls it.
+    """A prompt of an MCP server, which makes its text; `name` is how it is called,
+    `key` what the server calls it.
 
     `arguments` are the server's names of its variables, with their titles.
     """
@@ -226,9 +229,9 @@ class WhenSkipped(StrEnum):
 class WorkflowStep:
     """One step of a definition: its role, its prompt, and the steps it depends on.
 
-    `when_skipped` says what a skip means to the steps that depend on it: satisfies or blocks. `done_means` are its
-    criteria. A `gate` has no assistant: it checks what was made so far. `assistant` is the id or name of who does it, whatever
-    the role says.
+    `when_skipped` says what a skip means to the steps that depend on it: satisfies or blocks. `done_means`
+    are its criteria. A `gate` has no assistant: it checks what was made so far. `assistant` is the id or name
+    of who does it, whatever the role says.
     """
 
     id: str
@@ -257,10 +260,11 @@ class WorkflowDefinition:
 class StepState:
     """The progress of a step.
 
-    `fresh` says that the next run is another attempt; `attempt` counts from 1 and is never used twice; `turn_id` is the turn
-    of the attempt, `reason` why it waits, failed or was skipped, `artifacts` what it says it made, `result` its text for the
-    steps after it. `started_at` is since when it runs, `seconds` for how long it ran before: waiting does not count. `given_to`
-    is the id of the assistant that the user gave it to.
+    `fresh` says that the next run is another attempt; `attempt` counts from 1 and is never used twice;
+    `turn_id` is the turn of the attempt, `reason` why it waits, failed or was skipped, `artifacts` what it
+    says it made, `result` its text for the steps after it. `started_at` is since when it runs, `seconds` for
+    how long it ran before: waiting does not count. `given_to` is the id of the assistant that the user gave
+    it to.
     """
 
     id: str
@@ -291,7 +295,9 @@ class StepState:
 
 
 def put_down(states: Iterable[StepState]) -> tuple[StepState, ...]:
-    """Return steps as they are when nobody works: those that were taken, or waited for an assistant, are ready."""
+    """Return steps as they are when nobody works: those that were taken, or waited for an assistant,
+    are ready.
+    """
     return tuple(
         replace(state, state=StepStatus.READY, reason="") if state.taken else state for state in states
     )
@@ -327,11 +333,11 @@ def faults(definition: WorkflowDefinition) -> list[Fault]:
     if not definition.steps:
         found.append(Fault("no_steps", field="steps"))
     for place, step in enumerate(definition.steps):
-        for one in step.depends_on:
-            if one == step.id:
-                found.append(Fault("depends_on_itself", place, "depends_on", one))
-            elif one not in places:
-                found.append(Fault("unknown_dependency", place, "depends_on", one))
+        for needed in step.depends_on:
+            if needed == step.id:
+                found.append(Fault("depends_on_itself", place, "depends_on", needed))
+            elif needed not in places:
+                found.append(Fault("unknown_dependency", place, "depends_on", needed))
     if not found and (circle := _circle(definition)):
         found.append(Fault("cycle", places[circle[0]], "depends_on", " > ".join((*circle, circle[0]))))
     return found
@@ -350,8 +356,8 @@ def dependents(definition: WorkflowDefinition) -> dict[str, list[str]]:
     """Return the steps that depend on each step, in order."""
     after: dict[str, list[str]] = {}
     for step in definition.steps:
-        for one in dict.fromkeys(step.depends_on):
-            after.setdefault(one, []).append(step.id)
+        for item in dict.fromkeys(step.depends_on):
+            after.setdefault(item, []).append(step.id)
     return after
 
 
@@ -380,13 +386,15 @@ def role_of(text: str) -> str:
 
 
 def roles_of(agent: Agent) -> frozenset[str]:
-    """Return the roles an assistant fills: its own, and those it is called as, as the ready-made architect is."""
+    """Return the roles an assistant fills: its own, and those it is called as,
+    as the ready-made architect is.
+    """
     return frozenset(map(role_of, (agent.role, agent.id, agent.name)))
 
 
 def distance(agent: Agent, role: str) -> int | None:
-    """Return how far an assistant is from a role: 0 for one that fills it, 1 or 2 where its role or name, or its description,
-    has a word for it, else None.
+    """Return how far an assistant is from a role: 0 for one that fills it, 1 or 2 where its role or name,
+    or its description, has a word for it, else None.
     """
     if role_of(role) in roles_of(agent):
         return 0
@@ -398,5 +406,5 @@ def distance(agent: Agent, role: str) -> int | None:
 def _words_for(role: str) -> re.Pattern[str]:
     """Return what finds a role in a text: the names of the known roles that it has, else the role itself."""
     wanted = role_of(role)
-    known = [words.pattern for one, words in _IN_TEXT.items() if one == wanted or words.search(role)]
+    known = [words.pattern for item, words in _IN_TEXT.items() if item == wanted or words.search(role)]
     return re.compile("|".join(known) or rf"(?i)(?<!\w){re.escape(wanted)}(?![A-Za-z0-9])")

@@ -22,8 +22,8 @@ class Rewriting:
 class ParticipantDraft:
     """The changes to one participant of a debate's set-up; `chosen` is None where it was not changed.
 
-    `added` says that the user added the participant, `own_model` that the user chose the model. `effort`, `creativity` and `length` are "" where they are those of
-    its assistant.
+    `added` says that the user added the participant, `own_model` that the user chose the model. `effort`,
+    `creativity` and `length` are "" where they are those of its assistant.
     """
 
     id: str
@@ -59,9 +59,9 @@ class SetupDraft(DebateChoices):
 class Draft:
     """The unsent text of one place.
 
-    While a sent message is rewritten, `text` and `attachments` are the draft from before. `answers` are unfinished answers
-    by the ids of their questions, `queued` the texts of queued messages that are being edited, by their ids: these are not
-    sent until the edit ends.
+    While a sent message is rewritten, `text` and `attachments` are the draft from before. `answers` are
+    unfinished answers by the ids of their questions, `queued` the texts of queued messages that are being
+    edited, by their ids: these are not sent until the edit ends.
     """
 
     text: str = ""

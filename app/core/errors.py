@@ -131,7 +131,9 @@ class ProviderError(MootError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why a message failed or was cut: `kind` is a FailureKind or another code, `detail` its redacted text."""
+    """Why a message failed or was cut: `kind` is a FailureKind or another code, `detail` its redacted
+    text.
+    """
 
     kind: str
     detail: str = ""

@@ -55,7 +55,9 @@ class SessionRestored(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted(Event):
-    """A turn begins; `part` is what its messages are in a debate or a council, `why` the rule that chose its speaker."""
+    """A turn begins; `part` is what its messages are in a debate or a council, `why` the rule
+    that chose its speaker.
+    """
 
     turn_id: str
     author: Author
@@ -186,8 +188,8 @@ class CriterionChecked(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AvailabilityChanged(Event):
-    """The tasks of an assistant have changed; `running` and `queued` count them, `waiting` those with a time limit.
-    `session_id` is "".
+    """The tasks of an assistant have changed; `running` and `queued` count them, `waiting` those
+    with a time limit. `session_id` is "".
     """
 
     assistant_id: str
@@ -270,7 +272,9 @@ class UsageReported(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitNear(Event):
-    """A run has used most of what it may: `limit` is minutes, calls or usd, `spent` is how much of it, `most` all."""
+    """A run has used most of what it may: `limit` is minutes, calls or usd, `spent` is how much of it,
+    `most` all.
+    """
 
     limit: str
     spent: float
@@ -281,7 +285,8 @@ class LimitNear(Event):
 class RetryScheduled(Event):
     """A turn waits `seconds` before its provider is asked again; `reason` is a FailureKind.
 
-    After a fault that passes it is asked for the `repeat`-th of `repeats` times again; 0 where the provider is paused.
+    After a fault that passes it is asked for the `repeat`-th of `repeats` times again; 0 where the provider
+    is paused.
     """
 
     turn_id: str

@@ -1,4 +1,6 @@
-"""The external agents Moot knows: how each is found, started, and kept from using tools while it takes part in a debate."""
+"""The external agents Moot knows: how each is found, started, and kept from using tools
+while it takes part in a debate.
+"""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +17,8 @@ UNASKED_MODES = (
 )
 
 _RULES = (
-    "You take part in a conversation between several models and a person. Answer with your own contribution as plain text. "
+    "You take part in a conversation between several models and a person. "
+    "Answer with your own contribution as plain text. "
     "You have no tools and no files."
 )
 
@@ -24,12 +27,15 @@ _RULES = (
 class AgentRecipe:
     """A program that speaks the Agent Client Protocol, and how it is kept from using tools.
 
-    `seen` is the version the recipe was written for. `variables` and `files` (by name) take its tools away, `session` is
-    sent as `_meta` of a session. `system_prompt` is the mode in which a session takes a system text, "" for none. `mode` is the
-    mode a session must have. `hosted` are beginnings of models that may be asked only when the user chose them. With `message_ids`, text
-    without one is a notice; None where that is not known. `images` says whether it takes pictures, as long as it has not said so itself. An agent that works in a folder has its tools: then `work_args` take the place
-    of `args`, `work_variables` and `work_mode` that of the others; its mode must be none of `UNASKED_MODES`. `notices` are beginnings of lines that are no answer, `complaints` of texts
-    that say why there is none. `install` and `login` are commands for the user to run.
+    `seen` is the version the recipe was written for. `variables` and `files` (by name) take its tools away,
+    `session` is sent as `_meta` of a session. `system_prompt` is the mode in which a session takes a system
+    text, "" for none. `mode` is the mode a session must have. `hosted` are beginnings of models that may be
+    asked only when the user chose them. With `message_ids`, text without one is a notice; None where that is
+    not known. `images` says whether it takes pictures, as long as it has not said so itself. An agent that
+    works in a folder has its tools: then `work_args` take the place of `args`, `work_variables` and
+    `work_mode` that of the others; its mode must be none of `UNASKED_MODES`. `notices` are beginnings of
+    lines that are no answer, `complaints` of texts that say why there is none. `install` and `login` are
+    commands for the user to run.
     """
 
     name: str
@@ -183,4 +189,4 @@ RECIPES: tuple[AgentRecipe, ...] = (
 
 def recipe_of(name: str) -> AgentRecipe:
     """Return the recipe of a name; a program that is not in the table has the one without rules."""
-    return next((one for one in RECIPES if one.name == name), OTHER)
+    return next((recipe for recipe in RECIPES if recipe.name == name), OTHER)

@@ -15,7 +15,9 @@ NEW_PAGE: Final = "\f"
 MOST_CHARACTERS: Final = 1_000_000
 MOST_BYTES: Final = 50_000_000
 LONG_TEXT: Final = 60_000
-"""Of a longer text, a model that can call tools and whose window is unknown gets the beginning; it reads on with a tool."""
+"""Of a longer text, a model that can call tools and whose window is unknown gets the beginning;
+it reads on with a tool.
+"""
 
 _BEGINNING: Final = 8_000
 _PAGE_CHARACTERS: Final = 3_000
@@ -31,7 +33,9 @@ MOST_PICTURES: Final = 20
 PDF: Final = "application/pdf"
 MOST_PDF_BYTES: Final = 5_000_000
 MOST_PDF_PAGES: Final = 100
-"""A PDF file with more bytes or pages is never sent as it is: providers take no more of a request, or charge for it dearly."""
+"""A PDF file with more bytes or pages is never sent as it is: providers take no more of a request,
+or charge for it dearly.
+"""
 
 IMAGE_SUFFIXES: Final = (
     ".png",
@@ -67,7 +71,9 @@ DOCUMENT_TYPES: Final = {
 """The media types of the documents that can be read, by the ends of their names."""
 
 ENCODINGS = ("CP1252", "CP949", "CP932", "GB18030", "BIG5", "CP1250", "CP1251", "CP1253", "CP1254")
-"""The usual encodings of texts that are not UTF-8, in the order in which they are named where several give the same text."""
+"""The usual encodings of texts that are not UTF-8, in the order in which they are named
+where several give the same text.
+"""
 
 Progress = Callable[[int, int], None]
 """Called while a document is read, with the number of pages that are read, and of all."""
@@ -95,7 +101,9 @@ class FileText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenAs:
-    """As what a PDF file is sent that is to be seen as it looks: itself, for models that take it, or pictures of its pages."""
+    """As what a PDF file is sent that is to be seen as it looks: itself, for models that take it,
+    or pictures of its pages.
+    """
 
     pdf: bool = False
     pictures: bool = False
@@ -132,23 +140,32 @@ class FileReader(Protocol):
         *,
         password: str = "",
     ) -> SeenFile:
-        """Read a PDF file to be sent as it looks, with its text for models that cannot see it; cancelling ends that at once.
+        """Read a PDF file to be sent as it looks, with its text for models that cannot see it;
+        cancelling ends that at once.
 
         Raises BadInput with the file's name and why it cannot be read.
         """
 
     async def picture(self, path: Path) -> Attachment:
-        """Read a picture, and make it small. Raises BadInput with the file's name and why it cannot be read."""
+        """Read a picture, and make it small. Raises BadInput with the file's name and why it cannot be
+        read.
+        """
 
     async def printed(self, html: str, title: str, form: str) -> bytes:
-        """Return a page of HTML that loads nothing as a PDF or a Word document. Raises BadInput where that fails."""
+        """Return a page of HTML that loads nothing as a PDF or a Word document.
+        Raises BadInput where that fails.
+        """
 
     async def difference(self, old: bytes, new: bytes) -> str:
-        """Return the lines in which two texts differ. Raises BadInput for other files, and where that takes too long."""
+        """Return the lines in which two texts differ.
+        Raises BadInput for other files, and where that takes too long.
+        """
 
 
 def regular_size(path: Path) -> int:
-    """Return the bytes of a regular file. Raises OSError for what is none, such as a pipe: reading it might never end."""
+    """Return the bytes of a regular file.
+    Raises OSError for what is none, such as a pipe: reading it might never end.
+    """
     found = path.stat()
     # To open a folder says that it is none.
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
@@ -174,14 +191,16 @@ def is_document(path: Path) -> bool:
 def with_files(message: Message, words: Mapping[str, str]) -> str:
     """Return what a message says and, behind it, the texts of its files; `words` are a prompt's lines."""
     parts = [message.content.strip()] if message.content.strip() else []
-    for one in message.attachments:
-        text = with_page_numbers(one.text.strip(), words["page"]) or one.media_type
-        parts.append(f"{words['attachment'].format(name=' '.join(one.name.split()))}\n{text}")
+    for attachment in message.attachments:
+        text = with_page_numbers(attachment.text.strip(), words["page"]) or attachment.media_type
+        parts.append(f"{words['attachment'].format(name=' '.join(attachment.name.split()))}\n{text}")
     return "\n\n".join(parts)
 
 
 def with_page_numbers(text: str, label: str) -> str:
-    """Return a text with a line before each page; `label` has a blank for its number. A text without pages stays."""
+    """Return a text with a line before each page; `label` has a blank for its number.
+    A text without pages stays.
+    """
     return numbered(text.split(NEW_PAGE), label) if NEW_PAGE in text else text
 
 

@@ -38,9 +38,9 @@ class FieldKind(StrEnum):
 class FormField:
     """A field: `key` is the server's name for it, `label` and `detail` what the user reads.
 
-    `options` are what can be chosen and `labels` their words. `default` are the values at first, as texts. `least` and
-    `most` bound a number, the characters of a text, or how many are chosen. A `hidden` field asks for a secret: its value is
-    not shown while it is typed, and is kept nowhere.
+    `options` are what can be chosen and `labels` their words. `default` are the values at first, as texts.
+    `least` and `most` bound a number, the characters of a text, or how many are chosen. A `hidden` field asks
+    for a secret: its value is not shown while it is typed, and is kept nowhere.
     """
 
     key: str
@@ -63,7 +63,9 @@ def means_yes(answer: str) -> bool | None:
 
 
 def problem_of(field: FormField, values: Sequence[str]) -> str:
-    """Return a code for what is wrong with the values of a field, "" if they fit; each has a text `form.wrong.<code>`."""
+    """Return a code for what is wrong with the values of a field, "" if they fit;
+    each has a text `form.wrong.<code>`.
+    """
     values = [value.strip() for value in values if value.strip()]
     if not values:
         return "empty" if field.required else ""
@@ -101,7 +103,9 @@ def value_of(field: FormField, values: Sequence[str]) -> object:
 
 
 def read_form(text: str, fields: Sequence[FormField]) -> dict[str, tuple[str, ...]] | None:
-    """Return the values by field of an answer: a JSON object, `name=value` lines, or the value of the only field."""
+    """Return the values by field of an answer: a JSON object, `name=value` lines, or the value
+    of the only field.
+    """
     found = object_in(text)
     if found is None and len(fields) == 1 and "=" not in text:
         found = {fields[0].key: text}
@@ -120,7 +124,9 @@ def form_text(values: Mapping[str, Sequence[str]]) -> str:
 
 
 def without_hidden(text: str, fields: Sequence[FormField]) -> str:
-    """Return an answer that fits as it is kept: with `HIDDEN` in place of what was entered in hidden fields."""
+    """Return an answer that fits as it is kept: with `HIDDEN` in place of what was entered in hidden
+    fields.
+    """
     hidden = {field.key for field in fields if field.hidden}
     values = read_form(text, fields) if hidden else None
     if not values:
@@ -133,7 +139,7 @@ def _texts(field: FormField, value: object) -> tuple[str, ...]:
         parts: list[object] = [*value.split(",")] if field.kind == FieldKind.MANY else [value]
     else:
         parts = list(value) if isinstance(value, list) else [value]
-    words = [one if isinstance(one, str) else json.dumps(one) for one in parts if one is not None]
+    words = [part if isinstance(part, str) else json.dumps(part) for part in parts if part is not None]
     by_label = dict(zip(field.labels, field.options, strict=False))
     return tuple(by_label.get(word.strip(), word.strip()) for word in words if word.strip())
 

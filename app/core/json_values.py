@@ -1,4 +1,6 @@
-"""JSON: of dataclasses; in what models say, and the schemas for it; and from outside, where what should be an object or an array may be anything."""
+"""JSON: of dataclasses; in what models say, and the schemas for it; and from outside,
+where what should be an object or an array may be anything.
+"""
 
 import json
 import re
@@ -22,7 +24,9 @@ def object_in(text: str | bytes) -> dict[str, Any] | None:
 
 
 def read_object(text: str) -> dict[str, object] | None:
-    """Return the JSON object between the outermost braces, mended where that is easy; None where there is none."""
+    """Return the JSON object between the outermost braces, mended where that is easy; None
+    where there is none.
+    """
     begin, end = text.find("{"), text.rfind("}")
     if not 0 <= begin < end:
         return None
@@ -31,9 +35,9 @@ def read_object(text: str) -> dict[str, object] | None:
     tries = [inside, mended]
     if '"' not in mended:
         tries.append(re.sub(r"['‘’]", '"', mended))
-    for one in tries:
+    for item in tries:
         try:
-            found = json.loads(one, strict=False)
+            found = json.loads(item, strict=False)
         except (ValueError, RecursionError):
             continue
         if isinstance(found, dict):
@@ -54,7 +58,7 @@ def as_list(value: object) -> list[Any]:
 
 def objects_in(value: object) -> list[dict[str, Any]]:
     """Return the objects in a JSON array, none where it is no array."""
-    return [one for one in as_list(value) if isinstance(one, dict)]
+    return [item for item in as_list(value) if isinstance(item, dict)]
 
 
 def json_name(described: "Field[Any]") -> str:
@@ -79,7 +83,9 @@ def json_of(value: object) -> object:
 
 @cache
 def _fields(kind: Any) -> list[tuple[str, str, object, str]]:
-    """Return the fields of a class: its names there and in JSON, its default, and what it is `kept_beside`."""
+    """Return the fields of a class: its names there and in JSON, its default, and what it is
+    `kept_beside`.
+    """
     return [
         (each.name, json_name(each), each.default, each.metadata.get("beside", "")) for each in fields(kind)
     ]

@@ -90,9 +90,9 @@ AnyParser = Callable[[str], Iterable[Any]]
 def parsed(text: str, parser: AnyParser) -> Iterable[Any]:
     """Return the events a parser of Markdown finds in a text, each with its place or without.
 
-    CommonMark ends no emphasis between a punctuation mark and a letter, as in `**생산성(효율)**은`, as it knows no
-    particles. The parser is therefore given a punctuation mark in the place of such a letter, and the letter
-    is put back into what it finds.
+    CommonMark ends no emphasis between a punctuation mark and a letter, as in `**생산성(효율)**은`, as it
+    knows no particles. The parser is therefore given a punctuation mark in the place of such a letter,
+    and the letter is put back into what it finds.
     """
     if text.isascii() or _STAND_IN in text or not _END.search(text):
         return parser(text)
@@ -141,10 +141,12 @@ Parser = Callable[[str], Iterable[tuple[Any, Any]]]
 
 
 def parsed_with_formulas(text: str, parser: Parser) -> Iterable[tuple[Any, Any]]:
-    """Return the events a parser of Markdown finds in a text; formulas are events `Formula` with their source.
+    """Return the events a parser of Markdown finds in a text; formulas are events `Formula`
+    with their source.
 
-    The parser knows dollars only, and would take a line of a formula for a list or a heading. It is therefore given
-    a text in which brackets are dollars and such formulas stand on one line; the formula is looked up in the source.
+    The parser knows dollars only, and would take a line of a formula for a list or a heading. It is therefore
+    given a text in which brackets are dollars and such formulas stand on one line; the formula is looked up
+    in the source.
     """
     if "$" not in text and "\\(" not in text and "\\[" not in text:
         return parsed(text, parser)
@@ -170,7 +172,9 @@ def parsed_with_formulas(text: str, parser: Parser) -> Iterable[tuple[Any, Any]]
 
 
 def with_dollars(text: str, parser: Parser) -> str:
-    r"""Return a text for the parser, in which `\(…\)`, `\[…\]` and `$$…$$` stand between dollars and on one line."""
+    r"""Return a text for the parser, in which `\(…\)`, `\[…\]` and `$$…$$` stand between dollars
+    and on one line.
+    """
     if "$$" not in text and "\\(" not in text and "\\[" not in text:
         return text
     source = text.encode("utf-8")
@@ -242,7 +246,9 @@ def tex_of(source: str) -> str:
 
 
 def open_as_text(text: str) -> str:
-    """Return the last paragraph of a text that still grows, with a formula that is not closed as plain text."""
+    """Return the last paragraph of a text that still grows, with a formula that is not closed as plain
+    text.
+    """
     start = _open_formula(text)
     if start < 0:
         return text

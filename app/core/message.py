@@ -23,7 +23,9 @@ class Role(StrEnum):
 
 
 class SummaryNote(StrEnum):
-    """How a summary came about: by itself, asked for, changed by the user, without a model, by shortening results."""
+    """How a summary came about: by itself, asked for, changed by the user, without a model,
+    by shortening results.
+    """
 
     AUTO = "auto"
     ASKED = "asked"
@@ -119,10 +121,11 @@ class PromptType(StrEnum):
 
 
 class PromptReason(StrEnum):
-    """Why Moot asks for an approval, or that a page or an external agent asks, or whether such an agent may work.
+    """Why Moot asks for an approval, or that a page or an external agent asks,
+    or whether such an agent may work.
 
-    READ_FOLDER and WRITE_FOLDER are asked once each in a session that works in a folder of the user's, and are then among
-    what is always allowed there; ADDRESS for each address that the user did not name.
+    READ_FOLDER and WRITE_FOLDER are asked once each in a session that works in a folder of the user's, and
+    are then among what is always allowed there; ADDRESS for each address that the user did not name.
     """
 
     TOOL = "tool"
@@ -138,8 +141,8 @@ class PromptReason(StrEnum):
 class Consent(StrEnum):
     """The answers to an approval.
 
-    `always` holds in the session and `forever` until it is revoked; both are for the tool, for all tools of its server,
-    or for those of them that only read.
+    `always` holds in the session and `forever` until it is revoked; both are for the tool, for all tools of
+    its server, or for those of them that only read.
     """
 
     ALLOW = "allow"
@@ -153,7 +156,9 @@ class Consent(StrEnum):
 
 
 AGENT_OPTION: Final = "option-"
-"""What an answer begins with that chooses one of an external agent's own options; its number from 1 follows."""
+"""What an answer begins with that chooses one of an external agent's own options; its number from 1
+follows.
+"""
 
 DENY_BECAUSE: Final = "deny-"
 """What an answer begins with that denies a call and tells the assistant the reason, which follows."""
@@ -171,7 +176,8 @@ class Prompt:
     question: str
     # A PromptType.
     type: str = PromptType.TEXT
-    # What can be chosen; of an external agent's approval the labels of the answers it offers besides allow and deny.
+    # What can be chosen; of an external agent's approval the labels of the answers it offers besides allow
+    # and deny.
     options: tuple[str, ...] = ()
     # What each of an external agent's options means: allow_always, reject_always, allow_once or reject_once.
     kinds: tuple[str, ...] = ()
@@ -180,7 +186,8 @@ class Prompt:
     # What the user said: a text, the JSON of a form, a Consent.
     answer: str = ""
     dismissed: bool = False
-    # Of an approval: the key of the tool, and its arguments as JSON text; of a page: the tool whose result holds it.
+    # Of an approval: the key of the tool, and its arguments as JSON text; of a page: the tool whose result
+    # holds it.
     tool: str = ""
     arguments: str = ""
     # Why Moot asks, a PromptReason, "" for a question of an assistant or a server.
@@ -200,7 +207,9 @@ class Prompt:
 
     @property
     def called(self) -> str:
-        """What the tool of an approval is called: the server's name of it with the server, else its key; to be shown."""
+        """What the tool of an approval is called: the server's name of it with the server, else its key;
+        to be shown.
+        """
         return exact(f"{self.name} ({self.server})" if self.name else self.tool)
 
     @property
@@ -269,7 +278,9 @@ class Usage:
     subscribed: bool = False
 
     def __add__(self, other: "Usage") -> "Usage":
-        """Return what this and another call of the same model used; what is unknown of either is unknown of both."""
+        """Return what this and another call of the same model used; what is unknown of either is unknown
+        of both.
+        """
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in AMOUNTS}
         sums: dict[str, Any] = {name: None if None in pair else sum(pair) for name, pair in pairs.items()}
         return replace(self, **sums, estimated=self.estimated or other.estimated)
@@ -285,7 +296,9 @@ AMOUNTS = tuple(field.name for field in fields(Usage) if type(field.default) in 
 
 
 class PartData:
-    """What a message of a council holds beside its text; which class it is depends on its `part` (`core/council_parts`)."""
+    """What a message of a council holds beside its text; which class it is depends on its `part`
+    (`core/council_parts`).
+    """
 
     __slots__ = ()
 
@@ -300,9 +313,9 @@ SHORTEST_MEASURED_S = 0.2
 class Message:
     """One utterance; immutable, replaced as a whole when it grows or finishes.
 
-    A turn is an agent speaking once. The turns without a parent form a tree, in which turns that follow the same one are
-    versions of each other. A summary belongs to no turn of the tree: in what models are sent it stands for every turn up
-    to one.
+    A turn is an agent speaking once. The turns without a parent form a tree, in which turns that follow the
+    same one are versions of each other. A summary belongs to no turn of the tree: in what models are sent it
+    stands for every turn up to one.
     """
 
     id: str
@@ -336,20 +349,21 @@ class Message:
     resources: tuple[dict[str, object], ...] = ()
     # Of a tool's result: what the loop does next where that is not to go on, wait or end.
     control: str = ""
-    # What the request said last of the session's state where that was news: the plan, the turns left, the mode.
+    # What the request said last of the session's state where that was news: the plan, the turns left, the
+    # mode.
     told: str = ""
     # What it asks the user.
     prompt: Prompt | None = None
     attachments: tuple[Attachment, ...] = ()
     # Of a debate, from 1.
     round: int = 0
-    # In a council: what the message is, a CouncilPart, and what was read in its text or is wanted. Elsewhere CRITERIA for
-    # the answer of a checker.
+    # In a council: what the message is, a CouncilPart, and what was read in its text or is wanted. Elsewhere
+    # CRITERIA for the answer of a checker.
     part: str = ""
     data: PartData | None = field(default=None, metadata={"by_part": True})
     state: str = MessageState.DONE
-    # Of a finished answer: a warning, as truncated, length, content_filter or passed (nothing new to say); of a summary:
-    # a SummaryNote.
+    # Of a finished answer: a warning, as truncated, length, content_filter or passed (nothing new to say); of
+    # a summary: a SummaryNote.
     note: str = ""
     # The code of the rule that chose the speaker (`why.<code>` of the catalogue).
     why: str = ""
@@ -359,7 +373,8 @@ class Message:
     seconds: float | None = None
     # From the request to the first word or call; None where more than one try was counted.
     first_word_seconds: float | None = None
-    # Of a summary: the last turn that it stands for, and the last message of that turn where it stands for a part of it.
+    # Of a summary: the last turn that it stands for, and the last message of that turn where it stands for a
+    # part of it.
     through: str = ""
     through_message: str = ""
     # Of a summary: whom it is for, "" for all.
@@ -381,8 +396,8 @@ class Message:
 
     @property
     def is_interim(self) -> bool:
-        """Whether it is a step on the way to an answer: a call, its result, a question or what the user said to it, or what a
-        sub-agent said.
+        """Whether it is a step on the way to an answer: a call, its result, a question
+        or what the user said to it, or what a sub-agent said.
         """
         called = bool(self.tool_calls) or self.parent_turn_id is not None
         return called or self.role in (Role.TOOL, Role.SYSTEM) or self.answers is not None
@@ -398,7 +413,9 @@ class Message:
 
     @property
     def tokens_per_second(self) -> float | None:
-        """How fast the answer was written, from its first token on; None where that is unknown or it came at once."""
+        """How fast the answer was written, from its first token on; None where that is unknown
+        or it came at once.
+        """
         if self.usage is None or self.seconds is None or self.first_word_seconds is None:
             return None
         tokens, taken = self.usage.output_tokens, self.seconds - self.first_word_seconds

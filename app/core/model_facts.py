@@ -32,7 +32,9 @@ class TakesTemperature(StrEnum):
 
 
 class CacheKind(StrEnum):
-    """How a model's server remembers the beginning of a request: not at all, by itself, or where marks say so."""
+    """How a model's server remembers the beginning of a request: not at all, by itself, or
+    where marks say so.
+    """
 
     NONE = "none"
     AUTO = "auto"
@@ -44,8 +46,8 @@ class Price:
     """The price of a model in US dollars for one token; both `read` and `written` are 0 where it is free.
 
     `cached` is for a token that comes from the provider's cache, `cache_write` for one that is put there, and
-    `cache_hour` for one that is kept there for an hour; None where it costs as much as without. A request of more than
-    `tier` tokens costs more; 0 where all cost the same.
+    `cache_hour` for one that is kept there for an hour; None where it costs as much as without. A request of
+    more than `tier` tokens costs more; 0 where all cost the same.
     """
 
     read: float = 0.0
@@ -75,15 +77,17 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """What one source says about a model, or all of them together; a default value means that it is not known.
+    """What one source says about a model, or all of them together; a default value means
+    that it is not known.
 
-    `window` is how many tokens a request may have, `most_output` an answer. `efforts` are the values of Effort that the
-    model takes, `default_effort` is what it does by itself ("none": it does not think), `top_effort` is its provider's name for
-    Effort.MAX. `cache_min` is the shortest
-    beginning, in tokens, that a cache keeps. `retires_on` is a date, `at` when it was learnt (ISO 8601, UTC).
+    `window` is how many tokens a request may have, `most_output` an answer. `efforts` are the values of
+    Effort that the model takes, `default_effort` is what it does by itself ("none": it does not think),
+    `top_effort` is its provider's name for Effort.MAX. `cache_min` is the shortest beginning, in tokens, that
+    a cache keeps. `retires_on` is a date, `at` when it was learnt (ISO 8601, UTC).
 
-    Of the voting check (`engine/voting`) `stable` is how many questions it answered alike in both orders, -1 where it was
-    not checked to the end; `answers` has a letter for each of its answers so far, and `address` is where it was asked.
+    Of the voting check (`engine/voting`) `stable` is how many questions it answered alike in both orders, -1
+    where it was not checked to the end; `answers` has a letter for each of its answers so far, and `address`
+    is where it was asked.
     """
 
     window: int = 0
@@ -126,9 +130,10 @@ class KnownFacts:
 class ModelQuirks:
     """How a model at an address must be asked, learnt from what it refused.
 
-    `without` are arguments that it refuses. `new_name_of_max_tokens`: it knows max_completion_tokens only. `no_system`: it
-    takes no system text. `strict_turns`: user and assistant must alternate. `wants_thought`: it wants back what it thought
-    before its calls. `most_output` is the longest answer that may be asked for, 0 where that is not known.
+    `without` are arguments that it refuses. `new_name_of_max_tokens`: it knows max_completion_tokens only.
+    `no_system`: it takes no system text. `strict_turns`: user and assistant must alternate. `wants_thought`:
+    it wants back what it thought before its calls. `most_output` is the longest answer that may be asked for,
+    0 where that is not known.
     """
 
     without: tuple[str, ...] = ()
@@ -141,7 +146,9 @@ class ModelQuirks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownQuirks:
-    """The quirks of a model, as `models.json` keeps them; `at` is when the last was learnt (ISO 8601, UTC)."""
+    """The quirks of a model, as `models.json` keeps them; `at` is when the last was learnt (ISO 8601,
+    UTC).
+    """
 
     base_url: str
     model: str

@@ -10,8 +10,8 @@ import zlib
 from collections.abc import Iterator
 from enum import StrEnum
 
-# The texts failure.picture, notice.picture_too_large and notice.picture_too_many name these, and `MOST_BYTES` of
-# providers/model_host/http_limits leaves room for them.
+# The texts failure.picture, notice.picture_too_large and notice.picture_too_many name these, and `MOST_BYTES`
+# of providers/model_host/http_limits leaves room for them.
 MOST_BYTES = 20_000_000
 MOST_PIXELS = 80_000_000
 MOST_PICTURES = 16
@@ -66,7 +66,9 @@ class BadPicture(ValueError):
 
 
 def picture_of(address: str) -> tuple[str, bytes]:
-    """Return the media type and the bytes of a picture in a data: address. Raises BadPicture for any other address."""
+    """Return the media type and the bytes of a picture in a data: address.
+    Raises BadPicture for any other address.
+    """
     head = _DATA_URL.match(address[:1_000])
     if head is None:
         raise BadPicture(PictureFault.ADDRESS)
@@ -84,7 +86,9 @@ def picture_of(address: str) -> tuple[str, bytes]:
 
 
 def kind_of(data: bytes) -> str:
-    """Return the media type of a picture by how it begins, "" for other data; none of these can hold a script."""
+    """Return the media type of a picture by how it begins, "" for other data; none
+    of these can hold a script.
+    """
     return next((media_type for media_type, begins in _BEGINNINGS.items() if begins.match(data)), "")
 
 
@@ -132,7 +136,9 @@ def size_in(data: str) -> tuple[int, int] | None:
 
 
 def can_be_sent(media_type: str, data: str) -> bool:
-    """Say whether every provider that takes pictures takes this one, in base 64: nobody chose its size for them."""
+    """Say whether every provider that takes pictures takes this one, in base 64: nobody chose its size
+    for them.
+    """
     if media_type not in PICTURE_TYPES or len(data) > _MOST_SENT:
         return False
     size = size_in(data)

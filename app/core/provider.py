@@ -44,11 +44,13 @@ class ProviderStatus:
 class LocalModel:
     """A model that runs on this computer: of the catalogue, or from a file of the user's.
 
-    `size` is the file's in bytes, `done` how much of it is downloaded, `path` the complete file, "" while there is none.
-    `memory` is the estimated need in bytes while it runs, `computer_gb` the memory of the smallest computer it is meant
-    for. `licence_page` is an address, `asks` says that the licence must be accepted first. `about` is one sentence by
-    language. `tried` is the date on which it was last tried for the catalogue, "" if never. `thinking`: it thinks unless
-    told not to. `anyway`: it is loaded also where it needs more memory than is free. `options` are sampling settings by their llama.cpp names. A model of the user's own has no `repo`.
+    `size` is the file's in bytes, `done` how much of it is downloaded, `path` the complete file, "" while
+    there is none. `memory` is the estimated need in bytes while it runs, `computer_gb` the memory of the
+    smallest computer it is meant for. `licence_page` is an address, `asks` says that the licence must be
+    accepted first. `about` is one sentence by language. `tried` is the date on which it was last tried for
+    the catalogue, "" if never. `thinking`: it thinks unless told not to. `anyway`: it is loaded also where it
+    needs more memory than is free. `options` are sampling settings by their llama.cpp names. A model of the
+    user's own has no `repo`.
     """
 
     id: str
@@ -77,9 +79,11 @@ class LocalModel:
     tried: str = ""
 
     def addresses(self, sources: str) -> list[str]:
-        """Return where the file is: on the mirrors whose addresses `sources` lists, with spaces between them, else on the hub."""
+        """Return where the file is: on the mirrors whose addresses `sources` lists,
+        with spaces between them, else on the hub.
+        """
         place = f"{self.repo}/resolve/{self.revision}/{self.file}"
-        return [f"{one.rstrip('/')}/{place}" for one in sources.split() or (HUB,)]
+        return [f"{item.rstrip('/')}/{place}" for item in sources.split() or (HUB,)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +117,8 @@ class LocalModelFiles(Protocol):
     async def fetch(
         self, model: LocalModel, source: str, on_progress: Callable[[FetchProgress], None]
     ) -> None:
-        """Download a model's file from the first of some mirrors that has it, going on where an earlier download stopped.
+        """Download a model's file from the first of some mirrors that has it, going on
+        where an earlier download stopped.
 
         `source` lists their addresses, with spaces between them; "" is the usual hub.
 
@@ -121,13 +126,17 @@ class LocalModelFiles(Protocol):
         """
 
     async def add(self, path: Path) -> LocalModel:
-        """Check the header of a GGUF file and keep it as a model on trial; the file stays where it is. Raises BadInput."""
+        """Check the header of a GGUF file and keep it as a model on trial; the file stays where it is.
+        Raises BadInput.
+        """
 
     async def accept(self, model_id: str) -> None:
         """Keep a model that was on trial."""
 
     async def remove(self, model_id: str) -> None:
-        """Delete a model with what was downloaded of it; a file of the user's own stays. Raises StorageError."""
+        """Delete a model with what was downloaded of it; a file of the user's own stays. Raises
+        StorageError.
+        """
 
     async def check(self, model: LocalModel) -> None:
         """Read a model's file and compare it with what it should be. Raises BadInput."""
@@ -152,8 +161,8 @@ class FinishReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestResult:
-    """The result of testing a provider: `models` the server's own list, `seconds` the time of the first answer, and the `model`
-    that was asked.
+    """The result of testing a provider: `models` the server's own list, `seconds` the time
+    of the first answer, and the `model` that was asked.
     """
 
     ok: bool
@@ -168,7 +177,8 @@ class TestResult:
 class FoundServer:
     """A server of models on this computer; `models` are those for chats.
 
-    A server that does not identify itself has no `name`; one that needs a key lists no models before it gets it.
+    A server that does not identify itself has no `name`; one that needs a key lists no models before it gets
+    it.
     """
 
     name: str
@@ -182,10 +192,10 @@ class FoundServer:
 class CachePlan:
     """What a provider's cache may keep of a request, because the speaker's next one begins the same.
 
-    `key` is the same for all requests of a speaker in a session. `life` is how long it is worth keeping: 5m, 1h, or ""
-    for not at all. `brief`: the first part of the first message behind the system text stays the same for longer than
-    the rest. `tail`: the last part of the last message is for this call alone. Without `grows`, only the system text and
-    the brief come again.
+    `key` is the same for all requests of a speaker in a session. `life` is how long it is worth keeping: 5m,
+    1h, or "" for not at all. `brief`: the first part of the first message behind the system text stays the
+    same for longer than the rest. `tail`: the last part of the last message is for this call alone. Without
+    `grows`, only the system text and the brief come again.
     """
 
     key: str
@@ -199,11 +209,11 @@ class CachePlan:
 class ModelRequest:
     """One call of a model. `messages` are chat messages in OpenAI's form, already legal for all.
 
-    `opener` is text the answer must begin with (an embedded model is steered by it); it is part
-    of the answer and streams back as its first text. `options` are sampling settings by their
-    llama.cpp names. `tools` are functions in OpenAI's form. With a `schema` (JSON Schema) the answer
-    is an object that fits it, where the provider can hold a model to that. `effort` is how much the model thinks.
-    Without a `cache` plan nothing of it is kept: it is asked once. In `folder` an external agent works with its own tools.
+    `opener` is text the answer must begin with (an embedded model is steered by it); it is part of the answer
+    and streams back as its first text. `options` are sampling settings by their llama.cpp names. `tools` are
+    functions in OpenAI's form. With a `schema` (JSON Schema) the answer is an object that fits it, where the
+    provider can hold a model to that. `effort` is how much the model thinks. Without a `cache` plan nothing
+    of it is kept: it is asked once. In `folder` an external agent works with its own tools.
     """
 
     provider: str
@@ -272,7 +282,8 @@ class Finished:
     state: Mapping[str, object] | None = None
     # Why each picture that could not be kept was not (PictureFault).
     lost_pictures: tuple[str, ...] = ()
-    # The address (http or https) and the title of each source that the provider names, the title "" where it has none.
+    # The address (http or https) and the title of each source that the provider names, the title "" where it
+    # has none.
     sources: tuple[tuple[str, str], ...] = ()
     # The tools that the model was not offered, because its provider accepts no form of them.
     left_out: tuple[str, ...] = ()
@@ -294,7 +305,9 @@ class AgentAct:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOption:
-    """An answer that an external agent offers: `name` is its label, `kind` what it means, as in `core.message.Prompt`."""
+    """An answer that an external agent offers: `name` is its label, `kind` what it means, as
+    in `core.message.Prompt`.
+    """
 
     kind: str
     name: str
@@ -302,9 +315,11 @@ class AgentOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentAsk:
-    """An external agent asks whether it may do what it has told of as `act`; `title` and `arguments` are what it wants.
+    """An external agent asks whether it may do what it has told of as `act`; `title`
+    and `arguments` are what it wants.
 
-    It waits until `Models.answer_agent` is called with the `id`. `options` are what it takes besides allow and deny.
+    It waits until `Models.answer_agent` is called with the `id`. `options` are what it takes besides allow
+    and deny.
     """
 
     id: str
@@ -332,7 +347,8 @@ class Models(Protocol):
         """
 
     def answer_agent(self, ask: str, answer: str) -> None:
-        """Answer what an external agent asked (`AgentAsk`) as its prompt was answered; everything unknown denies.
+        """Answer what an external agent asked (`AgentAsk`) as its prompt was answered;
+        everything unknown denies.
 
         Does nothing where nobody waits for it any more.
         """
@@ -350,7 +366,9 @@ class Models(Protocol):
         """Fetch a provider's list of models; makes no call of a model."""
 
     async def found_agents(self) -> Mapping[str, str]:
-        """Look for the known external agents; return the files of those that are installed, by recipe. Runs none of them."""
+        """Look for the known external agents; return the files of those that are installed, by recipe.
+        Runs none of them.
+        """
 
     async def local_servers(self) -> tuple[FoundServer, ...]:
         """Look for the known servers of models on this computer; asks loopback addresses only."""
@@ -362,7 +380,9 @@ class Models(Protocol):
         """Return the embedded model, whose file may be missing."""
 
     async def unload(self, model: str) -> None:
-        """End the process that runs a model on this computer, so that its file is open no more; its answer breaks off."""
+        """End the process that runs a model on this computer, so that its file is open no more;
+        its answer breaks off.
+        """
 
     async def remove_embedded(self) -> None:
         """Delete the built-in model's file. Raises BadInput where Moot did not fetch it, StorageError."""
@@ -380,7 +400,9 @@ class Models(Protocol):
         """Say whether a provider's models certainly cost nothing: it is on this computer or its network."""
 
     def is_subscribed(self, provider: str) -> bool:
-        """Say whether a provider is an external agent, for which a subscription pays where it names no cost."""
+        """Say whether a provider is an external agent, for which a subscription pays where it names no
+        cost.
+        """
 
     async def price(self, provider: str, model: str) -> Price | None:
         """Return a model's price, None where it is unknown; asks no provider."""
@@ -397,7 +419,9 @@ class Models(Protocol):
         """Keep what the voting check of a model has found, as `ModelFacts` says; -1 alone forgets it."""
 
     def note_cut(self, provider: str, model: str, read: int) -> bool:
-        """Keep that a server has read only so many tokens of a longer request; say whether it is one that may do that."""
+        """Keep that a server has read only so many tokens of a longer request; say whether it is one
+        that may do that.
+        """
 
 
 class Network(Protocol):
@@ -406,8 +430,8 @@ class Network(Protocol):
     async def use(self, proxy: str, certificates: str) -> None:
         """Use a proxy, and a PEM file of certificates to trust besides the usual ones; "" for none.
 
-        The processes that run end when they have answered; new ones take what is asked from now on. Raises BadInput for
-        what cannot be used.
+        The processes that run end when they have answered; new ones take what is asked from now on. Raises
+        BadInput for what cannot be used.
         """
 
 

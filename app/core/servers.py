@@ -38,8 +38,8 @@ class McpServer:
 
     @property
     def fingerprint(self) -> str:
-        """What consent is bound to: the exact command line, folder and address, the names of all variables and
-        headers, and the value of each that is not kept in the keyring. Any variable may change what runs.
+        """What consent is bound to: the exact command line, folder and address, the names of all variables
+        and headers, and the value of each that is not kept in the keyring. Any variable may change what runs.
         """
         names, headers = sorted(self.env), sorted(self.headers)
         bound: list[object] = [self.command, list(self.args), names, self.cwd, self.url, headers]
@@ -58,7 +58,8 @@ HIDDEN = "•••"
 
 # What no secret is, whatever it belongs to.
 _HARMLESS = re.compile(
-    r"(?i)\s*(|true|false|yes|no|on|off|none|null|auto|default|all|debug|info|warn|warning|error|trace|verbose"
+    r"(?i)\s*(|true|false|yes|no|on|off|none|null|auto|default|all|debug|info|"
+    r"warn|warning|error|trace|verbose"
     r"|quiet|silent|production|development|test|staging|local|localhost)\s*"
 )
 # What none is unless its name says so: a number, a language, a place in the file system, a plain address.
@@ -327,7 +328,9 @@ def _is_given(name: str, value: str) -> bool:
 
 
 def _is_part(name: str, value: str, kind: str = "url") -> bool:
-    """Say whether a value in the query of an address is a secret; one of an argument not by its length alone."""
+    """Say whether a value in the query of an address is a secret; one of an argument not by its length
+    alone.
+    """
     if REFERENCE.search(value):
         return False
     random = kind == "url" and _RANDOM.fullmatch(value) is not None
@@ -335,7 +338,9 @@ def _is_part(name: str, value: str, kind: str = "url") -> bool:
 
 
 def _must_be_seen(value: str) -> bool:
-    """Say whether a variable's value may decide what runs, and holds no secret: an address, options, a command."""
+    """Say whether a variable's value may decide what runs, and holds no secret: an address, options,
+    a command.
+    """
     if "\n" in value or value.lstrip().startswith(("{", "[")):
         return False
     if re.fullmatch(r"[A-Za-z][\w+.-]*://\S+", value):
@@ -433,7 +438,7 @@ def usual_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
     """
     usual = dict(entry)
     if isinstance(usual.get("command"), dict):
-        usual |= {"command" if name == "path" else name: one for name, one in usual.pop("command").items()}
+        usual |= {"command" if name == "path" else name: item for name, item in usual.pop("command").items()}
     usual = {name: value for name, value in usual.items() if value is not None or name not in _FIELDS}
     for other in _OTHER_NAMES.keys() & usual.keys():
         usual.setdefault(_OTHER_NAMES[other], usual.pop(other))
@@ -442,7 +447,7 @@ def usual_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
             pairs = usual[name].items()
             usual[name] = {key: _as_text(value) for key, value in pairs if value is not None}
     if isinstance(usual.get("args"), list):
-        usual["args"] = [_as_text(one) for one in usual["args"]]
+        usual["args"] = [_as_text(item) for item in usual["args"]]
     if isinstance(usual.get("enabled"), bool):
         enabled = usual.pop("enabled")
         usual.setdefault("disabled", not enabled)
@@ -515,13 +520,14 @@ def _wrong_type(usual: dict[str, Any]) -> Field:
 
 def server_of_entry(name: str, usual: Mapping[str, Any]) -> McpServer:
     """Return the server that a usual entry without a fault describes."""
-    fields = {one: usual[one] for one in _FIELDS.keys() & usual.keys() - {"type"}}
-    lists = {one: tuple(value) for one, value in fields.items() if isinstance(value, list)}
+    fields = {item: usual[item] for item in _FIELDS.keys() & usual.keys() - {"type"}}
+    lists = {item: tuple(value) for item, value in fields.items() if isinstance(value, list)}
     return McpServer(name=name, **fields | lists)
 
 
 def servers_of(text: str) -> tuple[McpServer, ...]:
-    """Return the servers of a pasted configuration of any known program, or of its command that adds one, all disabled.
+    """Return the servers of a pasted configuration of any known program, or of its command that adds one,
+    all disabled.
 
     Raises BadInput with the reason why it cannot be used.
     """
@@ -540,7 +546,9 @@ def servers_of(text: str) -> tuple[McpServer, ...]:
 
 
 def _parsed(text: str) -> object:
-    """Return a text as JSON; comments, commas before a closing bracket and missing outer braces are no faults."""
+    """Return a text as JSON; comments, commas before a closing bracket
+    and missing outer braces are no faults.
+    """
     bare = text.startswith('"')
     # Places in the text stay as they are.
     whole = _COMMENT.sub(

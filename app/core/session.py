@@ -69,7 +69,9 @@ ENDED = (Status.COMPLETED, Status.STOPPED, Status.ERROR)
 
 
 class DebateMode(StrEnum):
-    """Who speaks next in a debate: in order, by what was said, in order with roles, or all at once (a council)."""
+    """Who speaks next in a debate: in order, by what was said, in order with roles,
+    or all at once (a council).
+    """
 
     ROUND_ROBIN = "round-robin"
     FREE = "free"
@@ -77,14 +79,16 @@ class DebateMode(StrEnum):
     COUNCIL = "council"
 
 
-CLASSIC_MODES = tuple(one for one in DebateMode if one != DebateMode.COUNCIL)
+CLASSIC_MODES = tuple(literal for literal in DebateMode if literal != DebateMode.COUNCIL)
 """The modes of debates in which one speaks after the other."""
 
 MIN_ROUNDS, MAX_ROUNDS, DEFAULT_ROUNDS = 1, 10, 3
 
 
 class DebateTools(StrEnum):
-    """What participants may use: nothing, searching and reading the web, or what each of those that are assistants has."""
+    """What participants may use: nothing, searching and reading the web, or what each of those
+    that are assistants has.
+    """
 
     NONE = "none"
     READING = "reading"
@@ -93,7 +97,9 @@ class DebateTools(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """Sessions of one project: `instructions` and the paths of `context` files that those begun in it are given."""
+    """Sessions of one project: `instructions` and the paths of `context` files that those begun
+    in it are given.
+    """
 
     id: str
     name: str
@@ -116,9 +122,10 @@ class AgentMode(StrEnum):
 class SessionSummary(NamedTuple):
     """One line of the list of sessions; what a list shows without opening the session.
 
-    A debate has its mode, rounds and round; `speakers` are the participants' names in order, or the assistant's, `always`
-    is the session's. `cost_usd` is what counts towards the limits so far: of a debate all, else what came after the user's
-    last message; None where no price is known. A tuple, because a thousand of them are made before the list shows.
+    A debate has its mode, rounds and round; `speakers` are the participants' names in order, or the
+    assistant's, `always` is the session's. `cost_usd` is what counts towards the limits so far: of a debate
+    all, else what came after the user's last message; None where no price is known. A tuple, because a
+    thousand of them are made before the list shows.
     """
 
     id: str
@@ -172,23 +179,24 @@ MAX_TOPIC_CHARACTERS = 8_000
 class Council:
     """What the user wants of a council; what came of it is in its messages.
 
-    With `differences` one call compares the answers. It is made by `helper`, a "provider/model", "" where nobody could:
-    it is chosen at the start, and again before something is asked of it.
-    `again` and `merges` count the further comparisons and the merged answers that were asked for since all were asked,
-    `rounds` the rounds of debate, of which `debated` were over when more were asked for. `max_usd` is what it may cost, 0 for any amount.
-    `judges` read the debate at its end, each a "provider/model": the first, or the next where that fails; empty for none.
-    `judged` counts the verdicts that were asked for after the last round, beside the first. With `moves` the judge is also asked
-    whether what those cite who changed their position argues for the new one.
-    `outsider` is the "provider/model" that answers or objects from outside: `checks` and `solos` count the further answers asked
-    for, `stressed` are the rounds in which it alone speaks before all vote again.
-    `ends` is how it ends by itself; with `Ends.MERGE` one of the `merges` comes without being asked for.
-    `panel` is the name of the panel that was asked, "" for participants who were chosen one by one. `offered_rounds` is for how
-    long what is open is debated where the user asks for it. `wanted_rounds` is for how long it is debated without being asked
-    for, 0 where it is not.
-    `voteless` are the ids of participants that speak, but whose votes do not count: their models failed the voting check.
+    With `differences` one call compares the answers. It is made by `helper`, a "provider/model", "" where
+    nobody could: it is chosen at the start, and again before something is asked of it. `again` and `merges`
+    count the further comparisons and the merged answers that were asked for since all were asked, `rounds`
+    the rounds of debate, of which `debated` were over when more were asked for. `max_usd` is what it may
+    cost, 0 for any amount. `judges` read the debate at its end, each a "provider/model": the first, or the
+    next where that fails; empty for none. `judged` counts the verdicts that were asked for after the last
+    round, beside the first. With `moves` the judge is also asked whether what those cite who changed their
+    position argues for the new one. `outsider` is the "provider/model" that answers or objects from outside:
+    `checks` and `solos` count the further answers asked for, `stressed` are the rounds in which it alone
+    speaks before all vote again. `ends` is how it ends by itself; with `Ends.MERGE` one of the `merges` comes
+    without being asked for. `panel` is the name of the panel that was asked, "" for participants who were
+    chosen one by one. `offered_rounds` is for how long what is open is debated where the user asks for it.
+    `wanted_rounds` is for how long it is debated without being asked for, 0 where it is not. `voteless` are
+    the ids of participants that speak, but whose votes do not count: their models failed the voting check.
     `calibrations` say how right the participants' models have been, as the journal knew it at the start.
-    `blind` is the blind pick, None where it was not asked for; `read_at` is when the user first read a verdict (ISO 8601).
-    `weighed` says that the user wants a headline where a judge found that the answer turns on what one wants.
+    `blind` is the blind pick, None where it was not asked for; `read_at` is when the user first read a
+    verdict (ISO 8601). `weighed` says that the user wants a headline where a judge found that the answer
+    turns on what one wants.
     """
 
     differences: bool = True
@@ -217,7 +225,9 @@ class Council:
 
     @property
     def shown_pick(self) -> BlindPick | None:
-        """The blind pick if its answers were shown: one whose answers are not written yet is dropped with what follows."""
+        """The blind pick if its answers were shown: one whose answers are not written yet is dropped
+        with what follows.
+        """
         return self.blind if self.blind is not None and self.blind.order else None
 
 
@@ -234,9 +244,11 @@ class DebateChoices:
     polls: bool = False
     # Whether all vote in secret once, at the end.
     final_ballots: bool = False
-    # Who gives the verdict at the end, a "provider/model"; ANY_JUDGE, NO_JUDGE, or "" for a verdict where there are polls.
+    # Who gives the verdict at the end, a "provider/model"; ANY_JUDGE, NO_JUDGE, or "" for a verdict where
+    # there are polls.
     judge: str = ""
-    # Who looks for options, compares answers and merges them, a "provider/model"; "" for the cheapest that may.
+    # Who looks for options, compares answers and merges them, a "provider/model"; "" for the cheapest that
+    # may.
     helper: str = ""
 
     @property
@@ -256,7 +268,9 @@ class DebateChoices:
         return Ends.VERDICT if self.concludes else votes
 
     def ending(self, ends: Ends) -> Self:
-        """Return these choices with another end; who judges, and votes in each round, stay where they are still needed."""
+        """Return these choices with another end; who judges, and votes in each round, stay
+        where they are still needed.
+        """
         votes, judge = ends.votes, self.judge if self.concludes and self.judge else ANY_JUDGE
         return replace(
             self,
@@ -267,19 +281,20 @@ class DebateChoices:
 
     def chosen(self) -> dict[str, Any]:
         """Return these choices alone, by name."""
-        return {one.name: getattr(self, one.name) for one in fields(DebateChoices)}
+        return {field.name: getattr(self, field.name) for field in fields(DebateChoices)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Debate(DebateChoices):
     """The set-up of a debate, and how far it is.
 
-    The cursor is `(round, turn)`: `round` counts from 1, `turn` from 0 within the round, and both name the next turn.
-    `failures` counts failed turns in a row; `due` are the ids of failed messages whose turns are taken again before the
-    cursor's, in order; `left` are the ids of participants whom the user left out. `unused_summaries` are the ids of the
-    running notes that the user does not want used, `pinned` those of messages that all are sent word for word. `always` are
-    the consent keys of tools that need not ask again. `council` is what only a council has, `instructions` its folder's.
-    `no_votes` says why models that take part, or would judge, do not vote, as far as that is known.
+    The cursor is `(round, turn)`: `round` counts from 1, `turn` from 0 within the round, and both name the
+    next turn. `failures` counts failed turns in a row; `due` are the ids of failed messages whose turns are
+    taken again before the cursor's, in order; `left` are the ids of participants whom the user left out.
+    `unused_summaries` are the ids of the running notes that the user does not want used, `pinned` those of
+    messages that all are sent word for word. `always` are the consent keys of tools that need not ask again.
+    `council` is what only a council has, `instructions` its folder's. `no_votes` says why models that take
+    part, or would judge, do not vote, as far as that is known.
     """
 
     topic: str
@@ -318,12 +333,12 @@ class Debate(DebateChoices):
 
     def what_if(self, number: int) -> WhatIf | None:
         """Return what began a round after the end, None for a round that was set up."""
-        return next((one for one in self.what_ifs if one.round == number), None)
+        return next((item for item in self.what_ifs if item.round == number), None)
 
     def no_vote_of(self, participant: Participant) -> str:
         """Return why a participant does not vote, "" where it does or that is not known."""
         name = "/".join(participant.seat)
-        return next((one.reason for one in self.no_votes if one.model == name), "")
+        return next((vote.reason for vote in self.no_votes if vote.model == name), "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -359,15 +374,17 @@ class AnswerChoice:
 class Chat:
     """The assistant of a chat, and where in the tree of turns the conversation stands.
 
-    `head` is the id of the last turn of the version that is shown, "" before the first. `mode` is default or settings.
-    `always` are the consent keys of tools that need not ask again in this session. `budget_from` is the message from
-    which the budget of a user message is counted. `unused_summaries` are the ids of those that the user does not
-    want used, `pinned` those of messages that are sent word for word also where a summary stands for them, in the order
-    in which they were pinned; `summarise` says that the user has asked for one. `history` is the HistoryLength chosen for this chat, ""
-    for that of the settings. `effort` is that of all who speak, "" for their own; `provider` and `model` answer in place of
-    the assistant's own, both "" for that. `choice` is for the answer that was asked for again with it. `instructions`
-    and `context` are those of its folder when it came there. `limits` are those chosen for this session, None for those
-    of the settings. `chosen_folder` is the folder of the user's in which its files are, "" for one of its own.
+    `head` is the id of the last turn of the version that is shown, "" before the first. `mode` is default or
+    settings. `always` are the consent keys of tools that need not ask again in this session. `budget_from` is
+    the message from which the budget of a user message is counted. `unused_summaries` are the ids of those
+    that the user does not want used, `pinned` those of messages that are sent word for word also where a
+    summary stands for them, in the order in which they were pinned; `summarise` says that the user has asked
+    for one. `history` is the HistoryLength chosen for this chat, "" for that of the settings. `effort` is
+    that of all who speak, "" for their own; `provider` and `model` answer in place of the assistant's own,
+    both "" for that. `choice` is for the answer that was asked for again with it. `instructions` and
+    `context` are those of its folder when it came there. `limits` are those chosen for this session, None for
+    those of the settings. `chosen_folder` is the folder of the user's in which its files are, "" for one of
+    its own.
     """
 
     assistant_id: str
@@ -394,7 +411,9 @@ class Chat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupState:
-    """The group of a session; `members` are assistants' ids, `names` their names, as they were when the session began."""
+    """The group of a session; `members` are assistants' ids, `names` their names, as they were
+    when the session began.
+    """
 
     id: str
     name: str
@@ -410,7 +429,9 @@ class GroupState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowState:
-    """The workflow of a session: its definition as it was when it began, the user's command, and every step."""
+    """The workflow of a session: its definition as it was when it began, the user's command, and every
+    step.
+    """
 
     definition: WorkflowDefinition
     command: str
@@ -421,13 +442,13 @@ class WorkflowState:
 class Session:
     """A saved conversation without its messages.
 
-    `kind` says which parts it has: a debate has `debate`; a chat has `chat`; a group and a workflow have `chat` and
-    `group` or `workflow`. `reason` is a code of the catalogue (`reason.<code>`). `plan` is what the assistants set out
-    to do, None where they made none. `source` says which conversation of which other program it was
-    ("chatgpt/<its id>"), "" for one of Moot's own. `asked_by` is the name of the program that began it over MCP, "" where
-    the user did. `unsaid` are the model calls that were paid for and led to
-    no message and no ballot. `folder` is the id of the folder it is in; where there is no such folder, it is in none.
-    `criteria` say when its work is done.
+    `kind` says which parts it has: a debate has `debate`; a chat has `chat`; a group and a workflow have
+    `chat` and `group` or `workflow`. `reason` is a code of the catalogue (`reason.<code>`). `plan` is what
+    the assistants set out to do, None where they made none. `source` says which conversation of which other
+    program it was ("chatgpt/<its id>"), "" for one of Moot's own. `asked_by` is the name of the program that
+    began it over MCP, "" where the user did. `unsaid` are the model calls that were paid for and led to no
+    message and no ballot. `folder` is the id of the folder it is in; where there is no such folder, it is in
+    none. `criteria` say when its work is done.
     """
 
     id: str
@@ -484,27 +505,33 @@ class Session:
         return state.pinned if (state := self.chat or self.debate) else ()
 
     def without_summaries(self, ids: Iterable[str]) -> dict[str, object]:
-        """Return the changed field of the session where the user does not want these summaries used, and all others."""
+        """Return the changed field of the session where the user does not want these summaries used,
+        and all others.
+        """
         return self._with(unused_summaries=tuple(sorted(ids)))
 
     def with_pin(self, message_id: str, *, pinned: bool) -> dict[str, object]:
-        """Return the changed field of the session where a message is pinned, as the last one, or is no longer."""
-        others = tuple(one for one in self.pinned if one != message_id)
+        """Return the changed field of the session where a message is pinned, as the last one,
+        or is no longer.
+        """
+        others = tuple(item for item in self.pinned if item != message_id)
         return self._with(pinned=(*others, message_id) if pinned else others)
 
     @property
     def without_folder(self) -> Self:
-        """The session without the instructions and files of its folder; a debate has the files it was set up with."""
+        """The session without the instructions and files of its folder;
+        a debate has the files it was set up with.
+        """
         if self.debate is not None:
             return replace(self, debate=replace(self.debate, instructions=""))
         if self.chat is not None:
             return replace(self, chat=replace(self.chat, instructions="", context=()))
         return self
 
-    def _with(self, **changed: tuple[str, ...]) -> dict[str, object]:
+    def _with(self, **changed: Any) -> dict[str, object]:
         if self.debate is not None:
-            return {"debate": replace(self.debate, **changed)}  # type: ignore[arg-type]
-        return {"chat": replace(self.chat, **changed)} if self.chat is not None else {}  # type: ignore[arg-type]
+            return {"debate": replace(self.debate, **changed)}
+        return {"chat": replace(self.chat, **changed)} if self.chat is not None else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -585,7 +612,8 @@ class Reason(StrEnum):
 HELD_UP = (FailureKind.RATE_LIMIT, FailureKind.QUOTA, Reason.TWO_FAILURES)
 
 RESTART = "restart"
-# The codes for scripts of the limits that can end a run; `budget` is that of money, tool rounds and the month.
+# The codes for scripts of the limits that can end a run; `budget` is that of money, tool rounds and the
+# month.
 LIMITS = ("turn_limit", "step_limit", "repeated_call", "budget", "budget_calls", "budget_minutes")
 # The stable codes for scripts, whatever else the reasons of sessions become.
 _FOR_SCRIPTS = {
@@ -626,9 +654,11 @@ def reason_code(reason: str) -> str:
 
 
 def code_of_session(session: Session) -> str:
-    """Return the code for scripts of why a session has its status; of a workflow, of its first failed step."""
+    """Return the code for scripts of why a session has its status; of a workflow, of its first failed
+    step.
+    """
     if session.workflow is not None and session.reason == Reason.STEP_FAILED:
-        failed = (one.reason for one in session.workflow.steps if one.state == StepStatus.FAILED)
+        failed = (step.reason for step in session.workflow.steps if step.state == StepStatus.FAILED)
         return reason_code(next(failed, ""))
     return reason_code(session.reason)
 
@@ -686,8 +716,8 @@ def paused_text(session: "Session | SessionSummary", texts: Texts) -> str:
 def in_words(details: Mapping[str, object], texts: Texts) -> dict[str, object]:
     """Return what fills the blanks of an error or a notice.
 
-    Pairs of a name and a provider's problem become words, and so do the `problem` of an MCP server, the `kind` of a
-    failure and its `detail`.
+    Pairs of a name and a provider's problem become words, and so do the `problem` of an MCP server, the
+    `kind` of a failure and its `detail`.
     """
     words = {
         name: "; ".join(f"{who}: {texts(f'provider.{problem}')}" for who, problem in value)
@@ -712,7 +742,9 @@ def failure_text(kind: str, detail: str, provider: str, texts: Texts) -> str:
 
 
 def failure_detail(kind: str, detail: str, provider: str, texts: Texts) -> str:
-    """Return the detail of a failure, "" where there is none: marked as the words of `provider` ("" if not known) if they are."""
+    """Return the detail of a failure, "" where there is none: marked as the words of `provider` (""
+    if not known) if they are.
+    """
     detail = detail.strip()
     if not detail or kind not in tuple(FailureKind):
         return ""
@@ -733,9 +765,9 @@ def no_vote_reason(reason: str, words: Callable[..., str]) -> str:
 def _with_numbers(part: str) -> tuple[str, dict[str, object]]:
     """Return the code of a reason, and its numbers as the blanks of a text."""
     code, *numbers = part.split(":")
-    whole = [int(one) for one in numbers if one.isdecimal() and len(one) <= _MOST_DIGITS]
+    whole = [int(number) for number in numbers if number.isdecimal() and len(number) <= _MOST_DIGITS]
     # An amount of money is counted in cents.
-    amounts = [f"{one / 100:.2f}" for one in whole[:1]]
+    amounts = [f"{number / 100:.2f}" for number in whole[:1]]
     return code, dict(zip(("amount", "count", "all"), (*amounts, *whole), strict=False))
 
 

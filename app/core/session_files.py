@@ -27,14 +27,15 @@ DEVICES: Final = frozenset(
 
 FORBIDDEN_SUFFIXES: Final = frozenset(
     """
-    action ade adp apk app appimage appinstaller applescript application appref-ms appx appxbundle bas bat
-    cab chm class cmd com command cpl crt csh deb desktop diagcab dll dmg docm dotm dylib exe fileloc flatpak flatpakref
-    gadget grp hlp hta htc img inetloc inf ins iso isp jar jnlp jse kext ksh lib library-ms link lnk mad maf mag mam maq
-    mar mas mat mau mav maw mda mdb mde mdt mdw mdz mht mhtml mobileconfig mpkg msc msh msh1 msh1xml msh2 msh2xml mshxml
-    msi msix msixbundle msp mst ocx ops osax osd pcd pif pkg plg potm ppam ppsm pptm prefpane prf prg ps1 ps1xml ps2
-    ps2xml psc1 psc2 psd1 psdm1 psm1 pyc pyd pyo pyw pyz pyzw reg rpm run scf scpt scptd scr sct search-ms searchconnector-ms
-    service settingcontent-ms shb shs snap so sys terminal theme themepack timer tmp tool udl url vb vbe vbp vbs
-    vhd vhdx vsmacros vsw webloc website wflow workflow ws wsc wsf wsh xbap xlam xll xlm xlsm xltm xnk
+    action ade adp apk app appimage appinstaller applescript application appref-ms appx appxbundle bas bat cab
+    chm class cmd com command cpl crt csh deb desktop diagcab dll dmg docm dotm dylib exe fileloc flatpak
+    flatpakref gadget grp hlp hta htc img inetloc inf ins iso isp jar jnlp jse kext ksh lib library-ms link
+    lnk mad maf mag mam maq mar mas mat mau mav maw mda mdb mde mdt mdw mdz mht mhtml mobileconfig mpkg msc
+    msh msh1 msh1xml msh2 msh2xml mshxml msi msix msixbundle msp mst ocx ops osax osd pcd pif pkg plg potm
+    ppam ppsm pptm prefpane prf prg ps1 ps1xml ps2 ps2xml psc1 psc2 psd1 psdm1 psm1 pyc pyd pyo pyw pyz pyzw
+    reg rpm run scf scpt scptd scr sct search-ms searchconnector-ms service settingcontent-ms shb shs snap so
+    sys terminal theme themepack timer tmp tool udl url vb vbe vbp vbs vhd vhdx vsmacros vsw webloc website
+    wflow workflow ws wsc wsf wsh xbap xlam xll xlm xlsm xltm xnk
     """.split()  # noqa: SIM905
 )
 """The suffixes of what a system starts, installs or opens by itself; of folders too."""
@@ -83,7 +84,9 @@ class FileVersion:
 
 
 Make = Callable[[FileVersion | None, bytes], bytes]
-"""What returns the contents that a file is to have of the version that is there, None for none, and its contents."""
+"""What returns the contents that a file is to have of the version that is there, None for none,
+and its contents.
+"""
 
 
 class Writer(NamedTuple):
@@ -97,8 +100,9 @@ USER: Final = Writer()
 
 
 def checked_path(path: str, named: Container[str] = ()) -> str:
-    """Return a path in its usual Unicode form. Raises BadPathError for one that is not taken on every system, and for
-    hidden files and those for keys but for what the user has `named`.
+    """Return a path in its usual Unicode form.
+    Raises BadPathError for one that is not taken on every system, and for hidden files and those for keys but
+    for what the user has `named`.
     """
     path = unicodedata.normalize("NFC", path)
     if len(path) > MOST_PATH:
@@ -129,13 +133,13 @@ def permission_for(path: str) -> str:
 
 def files_named(permissions: Iterable[str]) -> frozenset[str]:
     """Return the paths of the files that the user has named."""
-    named = (one.removeprefix(_NAMED) for one in permissions if one.startswith(_NAMED))
-    return frozenset(one.replace(":", "/") for one in named)
+    named = (permission.removeprefix(_NAMED) for permission in permissions if permission.startswith(_NAMED))
+    return frozenset(item.replace(":", "/") for item in named)
 
 
 def of_folder(permissions: Iterable[str]) -> tuple[str, ...]:
     """Return those of the permissions that are about a chosen folder."""
-    return tuple(one for one in permissions if one in OF_FOLDER or one.startswith(_NAMED))
+    return tuple(item for item in permissions if item in OF_FOLDER or item.startswith(_NAMED))
 
 
 def _problem(name: str, *, closed: bool) -> str:
@@ -143,7 +147,10 @@ def _problem(name: str, *, closed: bool) -> str:
     if name in ("", ".", ".."):
         return "a part is empty, . or .., and nothing outside the session's folder can be reached"
     if closed and name.startswith("."):
-        return f"{name!r} begins with a dot, and hidden files are never read or written unless the user names them"
+        return (
+            f"{name!r} begins with a dot, and hidden files are never read or "
+            f"written unless the user names them"
+        )
     if name[-1] in ". ":
         return f"{name!r} ends with a dot or a blank"
     if len(name.encode()) > MOST_NAME:
@@ -157,7 +164,10 @@ def _problem(name: str, *, closed: bool) -> str:
     # A copy is one too, as in id_rsa.bak or cert.pem~.
     first, *suffixes = (part.strip(" ~") for part in told.split("."))
     if closed and ((first in KEY_FILES and suffixes != ["pub"]) or KEY_SUFFIXES.intersection(suffixes)):
-        return f"{name!r} is the name of a file for keys, and such files are never read or written unless the user names them"
+        return (
+            f"{name!r} is the name of a file for keys, and such files are "
+            f"never read or written unless the user names them"
+        )
     return ""
 
 

@@ -1,4 +1,6 @@
-"""The user's settings; the settings dialog and the reader of `settings.json` are both made from these fields."""
+"""The user's settings; the settings dialog and the reader of `settings.json` are both made from these
+fields.
+"""
 
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
@@ -28,7 +30,9 @@ class DebateHistory(StrEnum):
 
 
 class WhenClosed(StrEnum):
-    """What becomes of what runs when the window is closed: the user is asked, it is kept running, or paused."""
+    """What becomes of what runs when the window is closed: the user is asked, it is kept running, or
+    paused.
+    """
 
     ASK = "ask"
     KEEP = "keep"
@@ -70,21 +74,23 @@ def _setting(default: Any, page: str = "", **rule: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the user chose, in the order of the dialog's rows. `may_read_any` are ids of providers that may be asked for
-    titles and summaries of any session, `helper_model` is who writes these ("provider/model", "" for the
-    model that answers), `favourite_models` come first where a model is chosen.
-    `language` and `theme` are `system` or a name.
+    """What the user chose, in the order of the dialog's rows.
+    `may_read_any` are ids of providers that may be asked for titles and summaries of any session,
+    `helper_model` is who writes these ("provider/model", "" for the model that answers), `favourite_models`
+    come first where a model is chosen. `language` and `theme` are `system` or a name.
 
-    `text_size` is in percent, `motion` says whether things may move. Assistants are told `about_user`; `titles` lets the
-    model that answered a chat write its title. `history` is a HistoryLength, `debate_history` a DebateHistory.
-    `notifications` say what needs the user while another window is in front, `tray` keeps an icon beside the clock,
-    `when_closed` is a WhenClosed.
-    `shortcuts` are `command=keys`, those that differ from the program's. `assistant_order`, `group_order`, `panel_order` and `folder_order` are
-    ids as the sidebar lists them, `pinned_sessions` the ids of sessions that it lists first, `tools_off` are
-    `assistant/tool`, `held_back` the ids of assistants that begin nothing more. `search_engine` is a name of the
-    catalogue, or the address of a SearXNG server, `model_source` the addresses of mirrors for downloads of models, with spaces between them ("": the usual hub). `proxy` is an address, `certificates` the path of a PEM file with
-    certificates to trust. `max_month_usd` is the limit of a calendar month, all sessions together; the other `max_…` are
-    that of one user message, for the whole tree it sets off; 0 means no limit.
+    `text_size` is in percent, `motion` says whether things may move. Assistants are told `about_user`;
+    `titles` lets the model that answered a chat write its title. `history` is a HistoryLength,
+    `debate_history` a DebateHistory. `notifications` say what needs the user while another window is in
+    front, `tray` keeps an icon beside the clock, `when_closed` is a WhenClosed. `shortcuts` are
+    `command=keys`, those that differ from the program's. `assistant_order`, `group_order`, `panel_order` and
+    `folder_order` are ids as the sidebar lists them, `pinned_sessions` the ids of sessions that it lists
+    first, `tools_off` are `assistant/tool`, `held_back` the ids of assistants that begin nothing more.
+    `search_engine` is a name of the catalogue, or the address of a SearXNG server, `model_source` the
+    addresses of mirrors for downloads of models, with spaces between them ("": the usual hub). `proxy` is an
+    address, `certificates` the path of a PEM file with certificates to trust. `max_month_usd` is the limit of
+    a calendar month, all sessions together; the other `max_…` are that of one user message, for the whole
+    tree it sets off; 0 means no limit.
     """
 
     language: str = _setting(SYSTEM, "appearance", choices=(SYSTEM, *LANGUAGES))
@@ -136,4 +142,4 @@ class Settings:
 
 def rules() -> dict[str, Rule]:
     """Return the rule of every setting by name; a setting without one may have any value of its type."""
-    return {one.name: one.metadata.get("rule", Rule()) for one in fields(Settings)}
+    return {item.name: item.metadata.get("rule", Rule()) for item in fields(Settings)}

@@ -83,8 +83,8 @@ class Backup:
 class PackedSession:
     """A session in a backup; `state` compares it with now.
 
-    missing: it is not here. same: all of it is here, perhaps with more. changed: each has something the other lacks.
-    unreadable: the backup's log is damaged.
+    missing: it is not here. same: all of it is here, perhaps with more. changed: each has something the other
+    lacks. unreadable: the backup's log is damaged.
     """
 
     id: str
@@ -104,7 +104,9 @@ class PackedDocument:
 
     @property
     def part(self) -> str:
-        """Its type: assistants, groups, workflows, folders, saved_prompts, drafts, settings, providers or mcp."""
+        """Its type: assistants, groups, workflows, folders, saved_prompts, drafts, settings, providers
+        or mcp.
+        """
         return self.name.partition("/")[0].partition(".")[0]
 
 
@@ -121,9 +123,9 @@ class BackupContents:
 class Restored:
     """What came back: ids of sessions, ids of copies beside changed ones, names of documents.
 
-    `backup` is the file that holds the state from before. `unapproved` are the ids of those sessions and copies
-    whose permissions or open tool calls were not taken over. `usage` are the calls of models the backup knows
-    of: with the documents all of them, else those of the sessions.
+    `backup` is the file that holds the state from before. `unapproved` are the ids of those sessions and
+    copies whose permissions or open tool calls were not taken over. `usage` are the calls of models the
+    backup knows of: with the documents all of them, else those of the sessions.
     """
 
     sessions: tuple[str, ...]
@@ -158,7 +160,9 @@ class Thrown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilesSize:
-    """How many files a session has, how many bytes all their versions take, and how many bytes the old ones alone."""
+    """How many files a session has, how many bytes all their versions take,
+    and how many bytes the old ones alone.
+    """
 
     files: int
     size: int
@@ -212,11 +216,13 @@ class SessionStore(Protocol):
 
 
 class SessionFiles(Protocol):
-    """Keeps the files that are made in sessions, with every version; what another program changed is taken in as a version.
+    """Keeps the files that are made in sessions, with every version;
+    what another program changed is taken in as a version.
 
-    A session may have a folder that the user chose: there it knows what it has written and what came while it ran, and
-    version 0 is the user's own file, or that there was none. Where that folder cannot be used, old versions can be read all the same.
-    Everything raises NotFound for a file or a version that is not there, and StorageError.
+    A session may have a folder that the user chose: there it knows what it has written and what came while it
+    ran, and version 0 is the user's own file, or that there was none. Where that folder cannot be used, old
+    versions can be read all the same. Everything raises NotFound for a file or a version that is not there,
+    and StorageError.
     """
 
     async def list(self, session_id: str) -> tuple[FileVersion, ...]:
@@ -229,16 +235,22 @@ class SessionFiles(Protocol):
         """Return the hashes of the paths in a chosen folder. Raises BadInput where it cannot be used."""
 
     async def take_in_new(self, session_id: str, seen: frozenset[int]) -> None:
-        """Take in the files of a chosen folder whose paths are not among those `seen` before. Raises BadInput."""
+        """Take in the files of a chosen folder whose paths are not among those `seen` before.
+        Raises BadInput.
+        """
 
     async def checked_folder(self, folder: str) -> str:
-        """Return where a folder really is that the user chooses. Raises BadInput for one that may not be chosen."""
+        """Return where a folder really is that the user chooses.
+        Raises BadInput for one that may not be chosen.
+        """
 
     async def sizes(self, session_ids: Iterable[str]) -> dict[str, FilesSize]:
         """Return what the files of each of these sessions take."""
 
     async def drop_old(self, session_id: str) -> None:
-        """Delete all versions but the newest of each file; until the next start `bring_back_old` undoes that."""
+        """Delete all versions but the newest of each file; until the next start `bring_back_old` undoes
+        that.
+        """
 
     async def bring_back_old(self, session_id: str) -> None:
         """Bring back the versions that were deleted last; what was written since stays."""
@@ -252,8 +264,8 @@ class SessionFiles(Protocol):
     async def write(self, session_id: str, path: str, make: Make, by: Writer = ...) -> FileVersion:
         """Write what `make` returns, and return the new version, or the one that is there if it is just that.
 
-        `make` is called in another thread, between no two other changes. Raises what it raises, BadPathError, and BadInput
-        where the session has too many or too large files.
+        `make` is called in another thread, between no two other changes. Raises what it raises, BadPathError,
+        and BadInput where the session has too many or too large files.
         """
 
     async def move(self, session_id: str, source: str, target: str, by: Writer = ...) -> FileVersion:
@@ -288,16 +300,19 @@ class UsageLedger(Protocol):
 
 
 class DefinitionStore(Protocol[Definition]):
-    """Keeps the definitions of one kind: assistants, groups, workflows, panels, decisions, folders or prompts."""
+    """Keeps the definitions of one kind: assistants, groups, workflows, panels, decisions, folders
+    or prompts.
+    """
 
     def all(self) -> tuple[Definition, ...]:
         """Return the definitions that can be used."""
 
     async def change(self, make: Callable[[], Definition]) -> Definition:
-        """Write the definition that `make` returns with the next version number and return it so; the version before is kept.
+        """Write the definition that `make` returns with the next version number and return it so;
+        the version before is kept.
 
-        `make` may be called in another thread, between no two other changes. Raises what it raises, BadInput, and
-        StorageError, also where the file holds what cannot be read.
+        `make` may be called in another thread, between no two other changes. Raises what it raises, BadInput,
+        and StorageError, also where the file holds what cannot be read.
         """
 
     async def delete(self, definition_id: str) -> None:
@@ -310,8 +325,8 @@ class DefinitionStore(Protocol[Definition]):
 class Documents(Protocol):
     """Keeps the small documents: settings, providers, assistants, MCP servers, consents.
 
-    Each `change…` is given a function from what there is to what is to be. It may be called in another thread, between no two
-    other changes, so that none is lost; what it raises is raised.
+    Each `change…` is given a function from what there is to what is to be. It may be called in another
+    thread, between no two other changes, so that none is lost; what it raises is raised.
     """
 
     def settings(self) -> Settings:
@@ -417,13 +432,15 @@ class KeyNews(StrEnum):
 class Secrets(Protocol):
     """Keeps keys: in the system's keyring, else for this run only.
 
-    A secret of an MCP server is kept the same way, by its place (`server_secrets.secret_place`) and no kind. The
-    keyring may be slow, as it may ask its user for a password; an answer that comes late counts all the same.
+    A secret of an MCP server is kept the same way, by its place (`server_secrets.secret_place`) and no kind.
+    The keyring may be slow, as it may ask its user for a password; an answer that comes late counts all the
+    same.
 
-    `keyring_problem` says why the keyring last did not do what it was asked: "no_keyring", "locked", "dismissed",
-    "waiting" for its user, "stopped" (it does not respond) or "too_long"; "" before that. `unread` says the same of
-    every place that could not be read. `takes_unasked` is true where storing needs no answer from its user.
-    `on_news` is called with a place and LOOKED_UP (and "" for the place), KEPT, NOT_KEPT, REMOVED or NOT_REMOVED.
+    `keyring_problem` says why the keyring last did not do what it was asked: "no_keyring", "locked",
+    "dismissed", "waiting" for its user, "stopped" (it does not respond) or "too_long"; "" before that.
+    `unread` says the same of every place that could not be read. `takes_unasked` is true where storing needs
+    no answer from its user. `on_news` is called with a place and LOOKED_UP (and "" for the place), KEPT,
+    NOT_KEPT, REMOVED or NOT_REMOVED.
     """
 
     keyring_problem: str
@@ -441,7 +458,9 @@ class Secrets(Protocol):
         """Say where the key comes from: keyring, environment, session, or "" for none."""
 
     async def refresh(self, providers: tuple[tuple[str, str], ...]) -> None:
-        """Look up the keys of (provider id, kind) pairs off the loop's thread; no keyring is unlocked for that."""
+        """Look up the keys of (provider id, kind) pairs off the loop's thread; no keyring is unlocked
+        for that.
+        """
 
     async def unlock(self) -> bool:
         """Let the user unlock the keyring, and look up again what was looked up; false where that failed."""
@@ -468,8 +487,8 @@ class Secrets(Protocol):
 class ArchiveFiles(Protocol):
     """Keeps backups, the trash, and files that are imported and exported.
 
-    What is awaited works off the loop's thread; the rest blocks and belongs in a thread. Everything raises BadInput for
-    an unusable file, and StorageError.
+    What is awaited works off the loop's thread; the rest blocks and belongs in a thread. Everything raises
+    BadInput for an unusable file, and StorageError.
     """
 
     async def back_up(
@@ -500,7 +519,8 @@ class ArchiveFiles(Protocol):
     ) -> Restored:
         """Restore these sessions, and with `documents` what else is missing; nothing here is lost.
 
-        With `replace` a document that differs here is replaced as well. `progress` is told how many sessions are done.
+        With `replace` a document that differs here is replaced as well. `progress` is told how many sessions
+        are done.
         """
 
     async def thrown(self) -> tuple[Thrown, ...]:
@@ -528,4 +548,6 @@ class ArchiveFiles(Protocol):
         """Return a session as Moot's own JSON export holds it, mended. Raises BadInput."""
 
     async def write_zip(self, path: str, entries: Iterator[tuple[str, bytes]]) -> None:
-        """Write a zip of these (name, bytes), whole or not at all; the entries are made one by one in another thread."""
+        """Write a zip of these (name, bytes), whole or not at all; the entries are made one by one
+        in another thread.
+        """

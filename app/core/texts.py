@@ -27,7 +27,9 @@ def clean_text(text: str) -> str:
 
 
 def trimmed(text: str) -> str:
-    """Return a text without the empty lines before it and the blanks after it; its first line stays indented."""
+    """Return a text without the empty lines before it and the blanks after it; its first line stays
+    indented.
+    """
     return _EMPTY_LINES_BEFORE.sub("", text).rstrip()
 
 
@@ -55,8 +57,8 @@ def unmarked(text: str) -> str:
 def visible(text: str, keep: str = "\n\t", *, joiners: bool = True) -> str:
     """Return a text with every character that is drawn as nothing, or moves what is drawn, as its code.
 
-    For all that a user decides on. Line breaks and tabs stay, and so do `joiners` where they are needed: in an
-    emoji that is put together of several, and between Arabic or Indic letters.
+    For all that a user decides on. Line breaks and tabs stay, and so do `joiners` where they are needed: in
+    an emoji that is put together of several, and between Arabic or Indic letters.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -85,14 +87,15 @@ def exact(text: str, keep: str = "") -> str:
     if shown.isascii():
         return shown
     return "".join(
-        _code(ord(one)) if unicodedata.category(one) == "Zs" and one != " " else one for one in shown
+        _code(ord(item)) if unicodedata.category(item) == "Zs" and item != " " else item for item in shown
     )
 
 
 def without_steering(text: str) -> str:
     """Return a text with the codes of the characters that steer a terminal or turn the writing round.
 
-    For what is only read, a piece at a time: what joins letters and emoji stays, though a piece may end there.
+    For what is only read, a piece at a time: what joins letters and emoji stays, though a piece may end
+    there.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -120,8 +123,8 @@ _SYMBOL = (
 )
 _LETTER = "[\u0600-\u0dff]"
 _JOINERS = re.compile(
-    f"((?<={_SYMBOL})\ufe0f(?:\u200d(?={_SYMBOL}))?|(?<={_SYMBOL})\u200d(?={_SYMBOL})|(?<=[0-9#*])\ufe0f(?=\u20e3)"
-    f"|(?<={_LETTER})[\u200c\u200d](?={_LETTER}))"
+    f"((?<={_SYMBOL})\ufe0f(?:\u200d(?={_SYMBOL}))?|(?<={_SYMBOL})\u200d(?={_SYMBOL})"
+    f"|(?<=[0-9#*])\ufe0f(?=\u20e3)|(?<={_LETTER})[\u200c\u200d](?={_LETTER}))"
 )
 
 
@@ -129,7 +132,7 @@ class _Signs(dict[int, str]):
     """Maps each character to what is shown for it, computed on first use: texts may be megabytes long."""
 
     def __init__(self, keep: str) -> None:
-        super().__init__({ord(one): one for one in keep})
+        super().__init__({ord(item): item for item in keep})
 
     def __missing__(self, code: int) -> str:
         hidden = code in _BLANKS or (unicodedata.category(chr(code)) in _HIDDEN and code not in _NEW_EMOJI)
@@ -171,15 +174,15 @@ def escape_markdown(text: str) -> str:
     return "".join(f"\\{character}" if character in "\\`*_[<>#|" else character for character in line)
 
 
-# A new language needs its name here, its texts in resources/i18n, a folder each in resources/agents, groups, prompts,
-# saved_prompts and workflows, the words in tools/prompt_user, and its name in the packages (packaging/moot.spec,
-# linux and windows); `language_of` must tell it from the others. Tests find what is missing in resources. What people and
-# models write is read word by word in engine/workflow/run, engine/names, engine/debate/modes,
-# engine/council/replies, engine/chat/titles, core/definitions (other names of roles), core/forms and
-# cli/commands/chats; `has_hangul` decides where the window warns that a model knows only English. A language with a
-# script of its own also concerns engine/workflow/commands (`_holds`), `name_order`, engine/council/record,
-# engine/council/families, engine/history, core/markdown_marks, files/reader (old encodings)
-# and the fonts in gui/display/appearance.
+# A new language needs its name here, its texts in resources/i18n, a folder each in resources/agents, groups,
+# prompts, saved_prompts and workflows, the words in tools/prompt_user, and its name in the packages
+# (packaging/moot.spec, linux and windows); `language_of` must tell it from the others. Tests find what is
+# missing in resources. What people and models write is read word by word in engine/workflow/run,
+# engine/names, engine/debate/modes, engine/council/replies, engine/chat/titles, core/definitions (other names
+# of roles), core/forms and cli/commands/chats; `has_hangul` decides where the window warns that a model knows
+# only English. A language with a script of its own also concerns engine/workflow/commands (`_holds`),
+# `name_order`, engine/council/record, engine/council/families, engine/history, core/markdown_marks,
+# files/reader (old encodings) and the fonts in gui/display/appearance.
 
 
 def amount_text(usd: float) -> str:
@@ -203,7 +206,8 @@ def size_text(words: Callable[..., str], count: int) -> str:
 
 LANGUAGES: tuple[str, ...] = ("en", "ko")
 
-# How well-known names in Latin letters are read in Korean, in small letters; the first reading decides the particle.
+# How well-known names in Latin letters are read in Korean, in small letters; the first reading decides the
+# particle.
 KOREAN_READINGS: dict[str, tuple[str, ...]] = {
     "ada": ("에이다",),
     "anthropic": ("앤트로픽",),
@@ -291,7 +295,9 @@ def _in_ten_thousands(found: re.Match[str]) -> str:
 
 
 def _fitted(match: re.Match[str], values: Mapping[str, object]) -> str:
-    """Return a blank with the particle that fits its value; with both forms where its reading is not known."""
+    """Return a blank with the particle that fits its value; with both forms where its reading is not
+    known.
+    """
     both = match["both"]
     final = _final(str(values.get(match["blank"], "")))
     if final is not None:
@@ -376,26 +382,28 @@ def finder(typed: str) -> Callable[[str], bool]:
 
 @lru_cache(maxsize=1_024)
 def name_order(name: str, language: str) -> tuple[tuple[int, int, str], ...]:
-    """Return what names are sorted by: numbers by their value, then letters; in Korean 가나다 before Latin letters."""
+    """Return what names are sorted by: numbers by their value, then letters;
+    in Korean 가나다 before Latin letters.
+    """
     hangul = 1 if language == "ko" else 3
     parts: list[tuple[int, int, str]] = []
-    for one in _NUMBERS.findall(fold(name)):
-        if one.isdecimal():
-            parts.append((0, int(one), ""))
-        elif not one.isalpha():
-            parts.append((-1, 0, one))
-        elif _FIRST <= one <= _LAST or one in _INITIALS:
-            parts.append((hangul, 0, one))
+    for item in _NUMBERS.findall(fold(name)):
+        if item.isdecimal():
+            parts.append((0, int(item), ""))
+        elif not item.isalpha():
+            parts.append((-1, 0, item))
+        elif _FIRST <= item <= _LAST or item in _INITIALS:
+            parts.append((hangul, 0, item))
         else:
             # Letters with accents stand with those without.
-            parts.append((2, 0, unicodedata.normalize("NFD", one)[0]))
+            parts.append((2, 0, unicodedata.normalize("NFD", item)[0]))
     return tuple(parts)
 
 
 @lru_cache(maxsize=256)
 def _pattern(word: str) -> re.Pattern[str]:
     """Return the pattern of a word with Korean letters, between which spaces may stand."""
-    parts = [_letter(one) for one in word[:-1]] + [_last(word[-1])]
+    parts = [_letter(item) for item in word[:-1]] + [_last(word[-1])]
     return re.compile(r"\s*".join(parts))
 
 

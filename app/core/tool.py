@@ -1,6 +1,7 @@
 """The plug for tools: what a tool is, what it returns, and who answers for the allow-list and MCP.
 
-Also which assistant a call names, and the arguments of a call as rows, for those who are asked whether it may run.
+Also which assistant a call names, and the arguments of a call as rows, for those who are asked whether it may
+run.
 """
 
 import json
@@ -56,7 +57,9 @@ PARTS: Final = ("name", "description", "schema", "effects", "page")
 
 READ_FILE_PART: Final = "read_file_part"
 FILE_PARTS: Final = "file_parts"
-"""The tool that reads pages of a long attached file, and its set, which a turn is given where there is such a file."""
+"""The tool that reads pages of a long attached file, and its set, which a turn is given
+where there is such a file.
+"""
 
 FILES: Final = "files"
 """The set of tools for the files of a session; debates have none."""
@@ -66,8 +69,9 @@ FILES: Final = "files"
 class ToolResult:
     """The result of a tool: text for the model, and what the loop does next.
 
-    `control` is continue, wait (for the answer to `prompt`) or end (the turn). `resources` are MCP-UI resources and links
-    to resources in the form of the protocol, `attachments` pictures and other files; both are kept with the message. `say` is what the assistant says to the user with it, as its last text.
+    `control` is continue, wait (for the answer to `prompt`) or end (the turn). `resources` are MCP-UI
+    resources and links to resources in the form of the protocol, `attachments` pictures and other files; both
+    are kept with the message. `say` is what the assistant says to the user with it, as its last text.
     """
 
     content: str
@@ -101,8 +105,8 @@ class ToolProgress:
 class ToolContext:
     """What a running tool may know and do.
 
-    A plan that it changes is written in one batch with the call's result: a tool that runs again finds the plan as it
-    was.
+    A plan that it changes is written in one batch with the call's result: a tool that runs again finds the
+    plan as it was.
     """
 
     session_id: str
@@ -139,7 +143,8 @@ class ToolContext:
 
 
 Run = Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResult]]
-# Says of a call's arguments, and the session's messages, whether it opens an address that the user did not name.
+# Says of a call's arguments, and the session's messages, whether it opens an address that the user did not
+# name.
 Strays = Callable[[Mapping[str, object], Sequence[Message]], bool]
 
 
@@ -147,12 +152,13 @@ Strays = Callable[[Mapping[str, object], Sequence[Message]], bool]
 class Tool:
     """Something a model may call.
 
-    `key` is its name on the allow-list and to the model, `group` the set it belongs to, `parameters`
-    the JSON Schema of its arguments. `repeatable` tools may run again after a crash without asking.
-    `asks` means the user must allow each call; `consent` names what "always" then stands for. A server says of its tool
-    that it only `reads`, as Moot's own tools for files do, and calls it `name` itself.
-    `modes` are the agent modes it may run in. A tool that `ends` the turn wins over the calls after it,
-    which are skipped. One that `strays` is asked about while a folder of the user's is open. `run` raises ToolError for what the model should know.
+    `key` is its name on the allow-list and to the model, `group` the set it belongs to, `parameters` the JSON
+    Schema of its arguments. `repeatable` tools may run again after a crash without asking. `asks` means the
+    user must allow each call; `consent` names what "always" then stands for. A server says of its tool that
+    it only `reads`, as Moot's own tools for files do, and calls it `name` itself. `modes` are the agent modes
+    it may run in. A tool that `ends` the turn wins over the calls after it, which are skipped. One that
+    `strays` is asked about while a folder of the user's is open. `run` raises ToolError for what the model
+    should know.
     """
 
     key: str
@@ -184,35 +190,40 @@ class ToolError(Exception):
 
 
 def told_of(agent: Agent) -> str:
-    """Return an assistant as models are told of it, never by its id: `Dana (Backend): Writes and fixes code`."""
+    """Return an assistant as models are told of it, never by its id: `Dana (Backend): Writes and fixes
+    code`.
+    """
     role = f" ({agent.role})" if agent.role else ""
     return " ".join(f"{agent.name}{role}{agent.description and ': '}{agent.description}".split())
 
 
 def assistants_called(name: str, agents: Sequence[Agent]) -> list[Agent]:
-    """Return whom a name stands for: those who are called so, else the ones told of so, else the one of that id.
+    """Return whom a name stands for: those who are called so, else the ones told of so, else the one of
+    that id.
 
     Case and how letters are composed do not count.
     """
     wanted = fold(" ".join(name.split()))
     ways: tuple[Callable[[Agent], Collection[str]], ...] = (
-        lambda one: (one.name,),
-        lambda one: (told_of(one), told_of(replace(one, description=""))),
-        lambda one: (one.id,),
+        lambda agent: (agent.name,),
+        lambda agent: (told_of(agent), told_of(replace(agent, description=""))),
+        lambda agent: (agent.id,),
     )
-    found = ([one for one in agents if wanted in map(fold, way(one))] for way in ways)
+    found = ([agent for agent in agents if wanted in map(fold, way(agent))] for way in ways)
     return next(filter(None, found), [])
 
 
 def assistant_called(name: str, agents: Sequence[Agent], unknown: str) -> Agent:
-    """Return the one whom a name stands for. Raises ToolError: `unknown` and all names, or all it may stand for."""
+    """Return the one whom a name stands for.
+    Raises ToolError: `unknown` and all names, or all it may stand for.
+    """
     found = assistants_called(name, agents)
     if len(found) == 1:
         return found[0]
     if found:
-        lines = "\n".join(f"- {told_of(one)}" for one in found)
+        lines = "\n".join(f"- {told_of(agent)}" for agent in found)
         raise ToolError(f"{name.strip()[:80]} is the name of several. Say which, by name and role:\n{lines}")
-    listed = ", ".join(dict.fromkeys(one.name for one in agents)) or "nobody"
+    listed = ", ".join(dict.fromkeys(agent.name for agent in agents)) or "nobody"
     raise ToolError(f"{name.strip()[:80]} {unknown}. You may call: {listed}.")
 
 
@@ -231,12 +242,15 @@ class ServerStatus:
     """An MCP server as the faces show it.
 
     `state` is off, connecting, connected, down or asking (for consent: to its command line, or to the
-    `changed` tools; `changes` are codes of what is new of each, with a text `consent.new.<code>`, and `pending` what
-    the consent to them would be). `tools` are the keys it offers, `logged_in` says that the tokens of a login are kept, `unasked` those that run without a question,
-    `lasting` how many of its tools were allowed to, also those not known now, `known` how many the user has allowed at all. As the server says, `reading` tools only read,
-    `deleting` ones may delete or overwrite, and `outside` ones act beyond it; `withheld` are names of tools that are not offered,
-    because they run only as tasks. A connected server may have `prompts` and resources. Of one that is down `problem` is a code with a text
-    in the catalogue (`problem.<code>`), `detail` more of it and its last words, without secrets; `restarts` says that Moot starts it again.
+    `changed` tools; `changes` are codes of what is new of each, with a text `consent.new.<code>`, and
+    `pending` what the consent to them would be). `tools` are the keys it offers, `logged_in` says that the
+    tokens of a login are kept, `unasked` those that run without a question, `lasting` how many of its tools
+    were allowed to, also those not known now, `known` how many the user has allowed at all. As the server
+    says, `reading` tools only read, `deleting` ones may delete or overwrite, and `outside` ones act beyond
+    it; `withheld` are names of tools that are not offered, because they run only as tasks. A connected server
+    may have `prompts` and resources. Of one that is down `problem` is a code with a text in the catalogue
+    (`problem.<code>`), `detail` more of it and its last words, without secrets; `restarts` says that Moot
+    starts it again.
     """
 
     server: McpServer
@@ -266,7 +280,9 @@ class ServerStatus:
 
     @property
     def said_of_tools(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """What is to be said of its tools: codes, each with a text `server.<code>`, and the tools it is about."""
+        """What is to be said of its tools: codes, each with a text `server.<code>`,
+        and the tools it is about.
+        """
         codes = ("tools", "reading", "deleting", "outside", "withheld")
         return tuple((code, getattr(self, code)) for code in codes if getattr(self, code))
 
@@ -324,13 +340,16 @@ class Tools(Protocol):
         """
 
     async def logout(self, server: str) -> bool:
-        """Forget the tokens of a server's login and disconnect it; false where the keyring may still have them."""
+        """Forget the tokens of a server's login and disconnect it; false
+        where the keyring may still have them.
+        """
 
     def can_fetch_viewer(self) -> bool:
         """Say whether the viewer of servers' pages is missing and can be installed here."""
 
     async def fetch_viewer(self, progress: Callable[[int, int], None]) -> None:
-        """Install the viewer of servers' pages; `progress` gets (bytes, all bytes). Raises MootError (viewer_not_fetched).
+        """Install the viewer of servers' pages; `progress` gets (bytes, all bytes).
+        Raises MootError (viewer_not_fetched).
 
         It is used from the next start on. Cancelling leaves nothing.
         """
@@ -345,7 +364,9 @@ VIEWER_BYTES = 175_307_424
 
 
 def read_arguments(text: str) -> dict[str, Any]:
-    """Return a call's arguments; an empty text is an empty object. Raises ToolError that says what is wrong."""
+    """Return a call's arguments; an empty text is an empty object. Raises ToolError that says what is
+    wrong.
+    """
     if len(text) > MAX_ARGUMENTS:
         raise ToolError(f"The arguments have {len(text)} characters; at most {MAX_ARGUMENTS} are allowed.")
     if not text.strip():
@@ -395,8 +416,8 @@ def changed_tools(status: ServerStatus, texts: Texts) -> list[str]:
 def argument_rows(arguments: str) -> list[tuple[str, str]]:
     """Return each argument's name with its value as JSON, over several lines if it is nested.
 
-    A text that is no object, or has a field twice, which parsers read in different ways, comes back whole and nameless.
-    Invisible characters are shown as codes.
+    A text that is no object, or has a field twice, which parsers read in different ways, comes back whole and
+    nameless. Invisible characters are shown as codes.
     """
     found = _argument_fields(arguments)
     if found is None:
@@ -435,7 +456,9 @@ def _in_json(value: object) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether a text can be shown without quotes: it is not empty, has no space around it, and is no JSON."""
+    """Return whether a text can be shown without quotes: it is not empty, has no space around it,
+    and is no JSON.
+    """
     if not text or text != text.strip():
         return False
     try:

@@ -1,8 +1,9 @@
 """The tree of a session's turns: which follow each other, which are versions, and which were called by which.
 
-A turn without a parent follows another one ("" the first); turns that follow the same one and begin with the same role are
-versions of each other. A turn with a parent was called there: a sub-agent's, or a workflow's step. A summary stands beside
-the tree, at the turn up to which it goes. Engine, window, export and terminal have no other tree.
+A turn without a parent follows another one ("" the first); turns that follow the same one and begin with the
+same role are versions of each other. A turn with a parent was called there: a sub-agent's, or a workflow's
+step. A summary stands beside the tree, at the turn up to which it goes. Engine, window, export and terminal
+have no other tree.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -173,7 +174,9 @@ class Turns:
         return self._walk(turn_id, lambda first: first.parent_turn_id)
 
     def below(self, turn_id: str) -> list[str]:
-        """Return a turn and all turns called in it, at any depth: those of a turn in the order of their calls."""
+        """Return a turn and all turns called in it, at any depth: those of a turn in the order
+        of their calls.
+        """
         if turn_id not in self._called:
             return [turn_id]
         found, seen = [turn_id], {turn_id}
@@ -227,7 +230,7 @@ class Turns:
     def latest_leaf(self, turn_id: str) -> str:
         """Return the newest turn that a turn leads to, itself where nothing follows it."""
         firsts = ((each, self.messages[first]) for each, first in self._firsts.items())
-        following = {one.follows: each for each, one in firsts if one.parent_turn_id is None and one.follows}
+        following = {msg.follows: each for each, msg in firsts if msg.parent_turn_id is None and msg.follows}
         # In a damaged log turns may follow each other in a ring.
         while turn_id in following:
             turn_id = following.pop(turn_id)
@@ -264,7 +267,9 @@ class Turns:
                     stack.pop()
 
     def _items(self, turn_id: str, called: tuple[str, ...], folded: Collection[str]) -> list[Item | _Called]:
-        """Return what a turn holds, with the called turns around it, and in its place each turn that it called."""
+        """Return what a turn holds, with the called turns around it, and in its place each turn
+        that it called.
+        """
         whole = self.whole(turn_id)
         plain = len(whole) == 1 and not whole[0].tool_calls and turn_id not in self._called
         if plain or turn_id in folded:
@@ -362,11 +367,13 @@ def is_over(messages: Sequence[Message]) -> bool:
 
 
 def asked_at(messages: Sequence[Message], *, group: bool) -> int:
-    """Return the place of the message with which the user asked for what was done last, -1 where there is none.
+    """Return the place of the message with which the user asked for what was done last, -1
+    where there is none.
 
-    What was told a `group` on the way, and so stands behind what a member says, is a part of what was asked before.
+    What was told a `group` on the way, and so stands behind what a member says, is a part of what was asked
+    before.
     """
-    kinds = {one.turn_id: one.author.kind for one in reversed(messages)}
+    kinds = {message.turn_id: message.author.kind for message in reversed(messages)}
     for place in range(len(messages) - 1, -1, -1):
         one = messages[place]
         told = group and kinds.get(one.follows or "") not in (None, "orchestrator")

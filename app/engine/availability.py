@@ -1,7 +1,9 @@
-"""Which assistants are free: the policies (pure, without a clock), waiting for a slot, and the queues of what waits.
+"""Which assistants are free: the policies (pure, without a clock), waiting for a slot, and the queues
+of what waits.
 
-Every run takes its slots in `Slots`, the asyncio shell over the pure core: a turn at the root of a tree, and a sub-agent
-that is not on the stack already. `Queues` says what each assistant does and what waits for it; `engine.queues`.
+Every run takes its slots in `Slots`, the asyncio shell over the pure core: a turn at the root of a tree, and
+a sub-agent that is not on the stack already. `Queues` says what each assistant does and what waits for it;
+`engine.queues`.
 """
 
 import asyncio
@@ -110,7 +112,9 @@ Effect = Started | Waits | Refused
 
 @dataclass(slots=True)
 class _Desk:
-    """The tasks of one assistant: what runs, what waits (in order, with deadlines), and how many run at once."""
+    """The tasks of one assistant: what runs, what waits (in order, with deadlines), and how many run at
+    once.
+    """
 
     policy: Busy
     running: set[str] = field(default_factory=set)
@@ -153,9 +157,9 @@ class _Gate:
 class Availability:
     """The assistants' slots.
 
-    Each assistant takes a number of tasks at once; further tasks wait, queue or are refused, as its policy says. A
-    provider may allow fewer, and may have to pause. It has no clock and never waits: every operation returns its
-    effects.
+    Each assistant takes a number of tasks at once; further tasks wait, queue or are refused, as its policy
+    says. A provider may allow fewer, and may have to pause. It has no clock and never waits: every operation
+    returns its effects.
     """
 
     # An assistant's rules.
@@ -223,8 +227,8 @@ class Availability:
         return () if busy else tuple(self._go_on(agent_id, now))
 
     def renew(self, now: float) -> tuple[Effect, ...]:
-        """Apply changed policies to what comes next. Running and waiting tasks keep their order and deadlines; a larger limit
-        lets the next of them begin.
+        """Apply changed policies to what comes next.
+        Running and waiting tasks keep their order and deadlines; a larger limit lets the next of them begin.
         """
         effects: list[Effect] = []
         for agent_id, desk in list(self._desks.items()):
@@ -371,7 +375,9 @@ class SentTo(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What a slot is for: the session, `about` the task in words, and whether another assistant may take it."""
+    """What a slot is for: the session, `about` the task in words, and whether another assistant may take
+    it.
+    """
 
     session_id: str = ""
     about: str = ""
@@ -382,8 +388,9 @@ class Work:
 class Job:
     """A task of an assistant as people see it, and for how many seconds it has run or waited.
 
-    `place` counts waiting tasks from 0 and is None for running ones. `left` are the seconds until it gives up,
-    `expected` those until it may begin, estimated from earlier tasks of this assistant; None where that is unknown.
+    `place` counts waiting tasks from 0 and is None for running ones. `left` are the seconds until it gives
+    up, `expected` those until it may begin, estimated from earlier tasks of this assistant; None where that
+    is unknown.
     """
 
     id: str
@@ -434,8 +441,8 @@ class Slots:
     ) -> AsyncIterator[None]:
         """Hold a slot of an assistant while the block runs. Raises NotFree, and SentTo where it may move.
 
-        All that runs inside the block, also in tasks of its own, counts as below it. `waits` is called when the task has
-        to wait, with its place.
+        All that runs inside the block, also in tasks of its own, counts as below it. `waits` is called when
+        the task has to wait, with its place.
         """
         task = Task(id=new_id(), agent_id=agent_id, provider=provider)
         above = _ABOVE.get()
@@ -479,7 +486,7 @@ class Slots:
             self._job(self._entries[task_id], place)
             for agent_id in dict.fromkeys(entry.task.agent_id for entry in self._entries.values())
             for place, task_id in (
-                *((None, one) for one in self._core.running(agent_id)),
+                *((None, item) for item in self._core.running(agent_id)),
                 *enumerate(self._core.waiting(agent_id)),
             )
             if task_id in self._entries
@@ -543,11 +550,11 @@ class Slots:
         )
         if place is None:
             return job
-        running = [self._entries[one] for one in self._core.running(agent_id) if one in self._entries]
+        running = [self._entries[item] for item in self._core.running(agent_id) if item in self._entries]
         expected = None
         if running and agent_id in self._takes and not self.is_held(agent_id):
             rounds = place // len(running) + 1
-            gone = max(now - one.since for one in running)
+            gone = max(now - item.since for item in running)
             expected = max(0.0, rounds * self._takes[agent_id] - gone)
         left = None if entry.deadline is None else max(0.0, entry.deadline - now)
         return replace(job, left=left, expected=expected)
@@ -627,13 +634,15 @@ class Queues:
         return self._slots.counts(agent_id)
 
     def takers(self, job_id: str) -> list[Agent]:
-        """Return the assistants that could take a waiting task instead, those of its role first; none where it may not move."""
-        job = next((one for one in self._slots.jobs() if one.id == job_id), None)
+        """Return the assistants that could take a waiting task instead, those of its role first; none
+        where it may not move.
+        """
+        job = next((item for item in self._slots.jobs() if item.id == job_id), None)
         if job is None or not job.work.may_move:
             return []
         now = self._directory.agent(job.agent_id)
         fitting = self._directory.fitting(now.role if now else job.agent_id.removeprefix(MADE_FOR))
-        return [one for one in fitting if one.id != job.agent_id and self._slots.can_accept(one.id)]
+        return [agent for agent in fitting if agent.id != job.agent_id and self._slots.can_accept(agent.id)]
 
     def take_out(self, job_id: str) -> None:
         """Remove a waiting task; its chat, step or caller is told."""
@@ -657,7 +666,9 @@ class Queues:
             raise BadInput("job_stays")
 
     def give(self, session_id: str, assistant: str) -> None:
-        """Give the first task of a session that waits to another assistant, by id or name. Raises BadInput where none does."""
+        """Give the first task of a session that waits to another assistant, by id or name.
+        Raises BadInput where none does.
+        """
         for job in self._slots.jobs():
             if job.work.session_id == session_id and job.place is not None and job.work.may_move:
                 self.send(job.id, self._directory.taker(assistant).id)
@@ -671,7 +682,7 @@ class Queues:
         """
 
         def change(settings: Settings) -> Settings:
-            others = tuple(one for one in settings.held_back if one != agent_id)
+            others = tuple(item for item in settings.held_back if item != agent_id)
             return replace(settings, held_back=(*others, agent_id) if held else others)
 
         await self._documents.change_settings(change)

@@ -123,14 +123,16 @@ class Connections:
 
     def list_of(self, provider_id: str) -> catalog.ModelList | None:
         """Return the list that was fetched from a provider last."""
-        return next((one for one in self._documents.model_lists() if one.provider == provider_id), None)
+        return next((item for item in self._documents.model_lists() if item.provider == provider_id), None)
 
     def known_facts(self, provider_id: str, model: str) -> ModelFacts:
         """Return what is known about a model by now."""
         return self._models.known_facts(provider_id, model)
 
     async def learn_facts(self, wanted: Iterable[tuple[str, str]] | None = None) -> None:
-        """Look up what is known about models, by provider and name, so that `known_facts` says it; None for all on offer."""
+        """Look up what is known about models, by provider and name, so that `known_facts` says it; None
+        for all on offer.
+        """
         offered = [
             (status.config.id, model)
             for status in self._providers()
@@ -141,7 +143,7 @@ class Connections:
 
     async def learn_about(self, models: Sequence[AgentModel]) -> None:
         """Look up what is known about these models, so that `known_facts` says it."""
-        await self.learn_facts([(one.provider, one.model) for one in models])
+        await self.learn_facts([(model.provider, model.model) for model in models])
 
     async def fetch(self, provider_id: str) -> TestResult:
         """Fetch a provider's list of models and save it. Raises NotFound, StorageError."""
@@ -161,14 +163,16 @@ class Connections:
             raise BadInput("model_name_invalid")
         async with self._changing:
             now = self._offered_now(provider_id)
-            others = tuple(one for one in now if one != name)
+            others = tuple(item for item in now if item != name)
             await self._offer(provider_id, (name, *others) if first else (*others, name))
 
     async def withdraw_model(self, provider_id: str, model: str) -> Callable[[], Awaitable[bool]]:
-        """Stop offering a model; return what offers it again in its old place. Raises BadInput for a provider's last model."""
+        """Stop offering a model; return what offers it again in its old place.
+        Raises BadInput for a provider's last model.
+        """
         async with self._changing:
             before = self._offered_now(provider_id)
-            rest = tuple(one for one in before if one != model)
+            rest = tuple(item for item in before if item != model)
             if not rest:
                 raise BadInput("last_model")
             await self._offer(provider_id, rest)
@@ -191,7 +195,7 @@ class Connections:
 
     def _offered_now(self, provider_id: str) -> tuple[str, ...]:
         providers.found_provider(self._documents, provider_id)
-        return next(one.models for one in self._providers() if one.config.id == provider_id)
+        return next(provider.models for provider in self._providers() if provider.config.id == provider_id)
 
     async def _offer(self, provider_id: str, models: tuple[str, ...]) -> None:
         config = providers.found_provider(self._documents, provider_id)
@@ -243,7 +247,7 @@ class Connections:
         own = providers.found_provider(self._documents, provider_id).fingerprint
         # Those to its work in folders begin with it.
         await self._documents.change_consents(
-            lambda consents: frozenset(one for one in consents if not one.startswith(own))
+            lambda consents: frozenset(consent for consent in consents if not consent.startswith(own))
         )
 
     def _free_id(self, label: str, instead: str) -> str:
@@ -259,7 +263,7 @@ class Connections:
         hidden = tuple(name for name in listed if name not in shown)
         fresh = catalog.ModelList(provider=provider_id, fetched_at=utc_now(), models=shown, hidden=hidden)
         await self._documents.change_model_lists(
-            lambda lists: (*(one for one in lists if one.provider in known), fresh)
+            lambda lists: (*(item for item in lists if item.provider in known), fresh)
         )
 
 
@@ -315,7 +319,7 @@ class LocalModels:
         for model in every:
             if model.id == model_id:
                 return model
-        raise NotFound("model_not_found", model=model_id, models=", ".join(one.id for one in every))
+        raise NotFound("model_not_found", model=model_id, models=", ".join(item.id for item in every))
 
     def progress(self, model_id: str) -> FetchProgress | None:
         """Return how far a download is that is under way, None if there is none."""
@@ -333,7 +337,9 @@ class LocalModels:
         return self._models.local.total_memory() >= need
 
     def lacks_memory(self, model: LocalModel) -> int:
-        """Return how many bytes models may take now where an installed model needs more, and the user has not allowed it; else 0."""
+        """Return how many bytes models may take now where an installed model needs more,
+        and the user has not allowed it; else 0.
+        """
         if not model.path or model.anyway:
             return 0
         free = self._models.local.free_memory()
@@ -440,7 +446,7 @@ class LocalModels:
         await self.pause(model_id)
         config = providers.provider_of(self._documents, catalog.LOCAL)
         if config is not None and model_id in config.models:
-            rest = tuple(one for one in config.models if one != model_id)
+            rest = tuple(item for item in config.models if item != model_id)
             if rest:
                 await self._save(replace(config, models=rest))
             else:

@@ -1,6 +1,7 @@
 """What a director answers when it is asked what comes next in a session; the session's run acts on it.
 
-The directors of debates, chats, groups and workflows are pure: no clock, no randomness, no reading or writing.
+The directors of debates, chats, groups and workflows are pure: no clock, no randomness, no reading or
+writing.
 """
 
 from dataclasses import dataclass
@@ -12,9 +13,9 @@ from app.core.session import QueuedMessage
 class Speak:
     """It is the turn of a speaker, by id.
 
-    In a chat or group the turn begins behind `follows` or, with a `turn_id`, goes on; `last` tells an orchestrator to
-    come to an end. In a debate it is the turn `(round, turn)`, chosen by the rule `why`; `retakes` is the id of the
-    failed message whose turn is taken again, "" for a new turn.
+    In a chat or group the turn begins behind `follows` or, with a `turn_id`, goes on; `last` tells an
+    orchestrator to come to an end. In a debate it is the turn `(round, turn)`, chosen by the rule `why`;
+    `retakes` is the id of the failed message whose turn is taken again, "" for a new turn.
     """
 
     speaker: str

@@ -33,7 +33,7 @@ class Drafts:
         """Load the stored drafts; those written since then stay."""
         found = await self._files.load()
         kept = {name: self._drafts[name] for name in self._changed if name in self._drafts}
-        self._drafts = {name: one for name, one in found.items() if name not in self._changed} | kept
+        self._drafts = {name: draft for name, draft in found.items() if name not in self._changed} | kept
 
     def of(self, name: str) -> Draft:
         """Return the draft of a session, or of a place of `core.draft`; an empty one where there is none."""

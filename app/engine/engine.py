@@ -1,7 +1,7 @@
 """The facade of the engine: every command a face may give; made by the wiring, used by window and terminal.
 
-The commands for stored data (backups, import and export, the trash) are `engine.archive`; the tools that the user has
-allowed to run without a question, for good or in a session, are `engine.permissions`.
+The commands for stored data (backups, import and export, the trash) are `engine.archive`; the tools that the
+user has allowed to run without a question, for good or in a session, are `engine.permissions`.
 """
 
 import asyncio
@@ -74,11 +74,12 @@ from app.engine.workflow.commands import Workflows
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permission:
-    """Says that tools of one server ("" for Moot's own) run without a question in a session, in all where `session_id` is "".
+    """Says that tools of one server ("" for Moot's own) run without a question in a session, in all
+    where `session_id` is "".
 
-    `tools` are the keys of those that are known now, `count` counts all. `gone` means that there is no longer a server
-    which is run in that way, so that the permission has no effect now. With `folders` it is an external agent `server` that may work in
-    `count` folders.
+    `tools` are the keys of those that are known now, `count` counts all. `gone` means that there is no longer
+    a server which is run in that way, so that the permission has no effect now. With `folders` it is an
+    external agent `server` that may work in `count` folders.
     """
 
     server: str
@@ -105,29 +106,29 @@ class Permissions:
         """Return every permission, those for good first, then those of sessions, the newest session first."""
         statuses = self._servers.all()
         lasting = tuple(
-            Permission(server=one.server.name, tools=one.unasked, count=one.lasting)
-            for one in statuses
-            if one.lasting
+            Permission(server=status.server.name, tools=status.unasked, count=status.lasting)
+            for status in statuses
+            if status.lasting
         )
         agents = {
             one.fingerprint: one.label or one.id for one in self._documents.providers() if one.kind == PROGRAM
         }
         for fingerprint, name in agents.items():
             keys = tuple(
-                sorted(one for one in self._documents.consents() if one.startswith(f"{fingerprint}/"))
+                sorted(item for item in self._documents.consents() if item.startswith(f"{fingerprint}/"))
             )
             if keys:
                 lasting += (Permission(server=name, tools=(), count=len(keys), keys=keys, folders=True),)
-        summaries = [one for one in self._store.summaries() if one.always and not one.read_only]
+        summaries = [item for item in self._store.summaries() if item.always and not item.read_only]
         if not summaries:
             return lasting
         known = {
             tool.consent: tool.key for tool in self._tools.server_tools([one.server.name for one in statuses])
         }
-        of_server = {one.server.fingerprint: one.server.name for one in statuses}
+        of_server = {status.server.fingerprint: status.server.name for status in statuses}
         return (
             *lasting,
-            *(one for summary in summaries for one in _of_session(summary, known, of_server, agents)),
+            *(item for summary in summaries for item in _of_session(summary, known, of_server, agents)),
         )
 
     async def revoke(self, permission: Permission) -> None:
@@ -142,7 +143,7 @@ class Permissions:
             await self._servers.ask_again(permission.server)
             return
         live = await self._sessions.open_to_change(permission.session_id)
-        left = (one for one in live.session.always if one not in permission.keys)
+        left = (item for item in live.session.always if item not in permission.keys)
         # Its place in the list of sessions stays the same.
         live.change(**live.session.allowing(left), updated_at=live.session.updated_at)
         await self._store.flush(live.id)
@@ -154,8 +155,9 @@ def _of_session(
     of_server: Mapping[str, str],
     agents: Mapping[str, str],
 ) -> Iterable[Permission]:
-    """Group a session's permissions by server. A consent of a server's tool begins with the server's fingerprint, and that of an
-    external agent's folder with the agent's.
+    """Group a session's permissions by server.
+    A consent of a server's tool begins with the server's fingerprint, and that of an external agent's folder
+    with the agent's.
     """
     groups: dict[str, list[str]] = {}
     for key in summary.always:
@@ -218,8 +220,8 @@ class Archive:
     ) -> Restored:
         """Restore these sessions of a backup, and with `documents` what else is missing.
 
-        The present state is backed up first. A session that exists and differs is restored as a copy beside it; with `replace`
-        documents that differ are replaced. `progress` is told how many sessions are done.
+        The present state is backed up first. A session that exists and differs is restored as a copy beside
+        it; with `replace` documents that differ are replaced. `progress` is told how many sessions are done.
         """
         restored = await self.files.restore(
             path, sessions, documents=documents, replace=replace, progress=progress
@@ -234,7 +236,8 @@ class Archive:
     # Import and export
 
     async def look_at(self, path: str) -> Arrivals:
-        """Return the sessions in an export of ChatGPT, Claude, Open WebUI, LobeChat or Moot, without saving them.
+        """Return the sessions in an export of ChatGPT, Claude, Open WebUI, LobeChat or Moot,
+        without saving them.
 
         The format is recognised by the content. Raises BadInput.
         """
@@ -308,7 +311,7 @@ class Archive:
         is_known = stored.session.chat is not None or stored.session.debate is not None
         formats = (ExportFormat.MARKDOWN, ExportFormat.JSON) if is_known else (ExportFormat.JSON,)
         try:
-            return {one: "".join(export(live, one, self._prompts, tame=self._tamed)) for one in formats}
+            return {item: "".join(export(live, item, self._prompts, tame=self._tamed)) for item in formats}
         except Exception:
             log.exception("the session %s could not be exported", live.id)
             return {}
@@ -375,7 +378,9 @@ class Plugs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resources:
-    """What comes with the program: prompts, assistants and workflows by language, and the folder of groups."""
+    """What comes with the program: prompts, assistants and workflows by language, and the folder of
+    groups.
+    """
 
     prompts: Prompts
     assistants: Mapping[str, Sequence[Agent]] = field(default_factory=dict)
@@ -539,8 +544,8 @@ class Engine:
         self.bus.publish(events.SessionRestored(session_id=session_id))
 
     async def export(self, session_id: str, file_format: str, *, with_folder: bool = False) -> str:
-        """Return a session as a document: `md`, `html` or `json`, which has its folder's instructions and files only
-        `with_folder`. Raises BadInput for another format.
+        """Return a session as a document: `md`, `html` or `json`, which has its folder's instructions
+        and files only `with_folder`. Raises BadInput for another format.
         """
         live, decision = await self.open(session_id), self.journal.get(session_id)
         pieces = export(
@@ -554,7 +559,9 @@ class Engine:
         return file_format == ExportFormat.JSON and session != session.without_folder
 
     async def export_file(self, session_id: str, file_format: str, *, with_folder: bool = False) -> bytes:
-        """Return a session as a file: as `export`, or as a PDF or a Word document. Raises BadInput for another format."""
+        """Return a session as a file: as `export`, or as a PDF or a Word document.
+        Raises BadInput for another format.
+        """
         if file_format not in (PDF, DOCX):
             return (await self.export(session_id, file_format, with_folder=with_folder)).encode()
         page = await self.export(session_id, ExportFormat.HTML)
@@ -563,7 +570,9 @@ class Engine:
     async def file_as(
         self, session_id: str, path: str, file_format: str, version: int | None = None
     ) -> bytes:
-        """Return a Markdown file of a session in one of FILE_FORMATS. Raises NotFound, BadInput for another file."""
+        """Return a Markdown file of a session in one of FILE_FORMATS. Raises NotFound, BadInput
+        for another file.
+        """
         if file_format not in FILE_FORMATS or not is_markdown(path):
             raise BadInput("file_not_markdown", path=path)
         found, data = await self.session_files.read(session_id, path, version)
@@ -592,11 +601,13 @@ class Engine:
         return (memo_as_html(memo) if file_format == ExportFormat.HTML else memo_as_markdown(memo)).encode()
 
     async def export_zip(self, session_id: str, path: str) -> None:
-        """Write a session as Markdown and its files as they are now into one zip. Raises NotFound, StorageError."""
+        """Write a session as Markdown and its files as they are now into one zip.
+        Raises NotFound, StorageError.
+        """
         entries = [("report.md", (await self.export(session_id, ExportFormat.MARKDOWN)).encode())]
-        for one in await self.session_files.list(session_id):
-            _, data = await self.session_files.read(session_id, one.path)
-            entries.append((f"files/{one.path}", data))
+        for version in await self.session_files.list(session_id):
+            _, data = await self.session_files.read(session_id, version.path)
+            entries.append((f"files/{version.path}", data))
         await self.archive.files.write_zip(path, iter(entries))
 
     async def document(self, session_id: str) -> list[DocumentPart]:
@@ -663,7 +674,9 @@ class Engine:
         ]
 
     def models_for(self, who: Readers) -> tuple[AgentModel, ...]:
-        """Return the models that read what is said to an assistant, to any (None), to a group, or to participants."""
+        """Return the models that read what is said to an assistant, to any (None), to a group, or
+        to participants.
+        """
         return self._directory.models_for(who)
 
     async def look_for_servers(self) -> bool:
@@ -677,7 +690,7 @@ class Engine:
         ]
         heard = await asyncio.gather(*(self._models.listens(provider_id) for provider_id in local))
         before = self._silent
-        self._silent = frozenset(one for one, listens in zip(local, heard, strict=True) if not listens)
+        self._silent = frozenset(item for item, listens in zip(local, heard, strict=True) if not listens)
         return self._silent != before
 
     async def save_provider(self, config: ProviderConfig) -> None:
@@ -688,7 +701,8 @@ class Engine:
         await self._secrets.refresh(((providers.key_place(config), config.kind),))
 
     async def remove_provider(self, provider_id: str) -> Callable[[], Awaitable[bool]]:
-        """Move a provider to the trash and forget its key; return what brings both back, as `Keys.remove` does.
+        """Move a provider to the trash and forget its key; return what brings both back,
+        as `Keys.remove` does.
 
         Raises NotFound, StorageError; the provider then remains.
         """
@@ -721,7 +735,8 @@ class Engine:
         return self._documents.settings()
 
     async def change_settings(self, change: Callable[[Settings], Settings]) -> None:
-        """Change the settings; another language changes the names of what comes with Moot. Raises StorageError.
+        """Change the settings; another language changes the names of what comes with Moot.
+        Raises StorageError.
 
         `change` may be called in another thread; no other change is lost.
         """

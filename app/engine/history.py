@@ -128,7 +128,9 @@ def _count_in(text: bytes, kind: bytes) -> int:
 
 
 def _has_new_tokenizer(model: str) -> bool:
-    """Whether it is a Claude whose tokenizer makes more tokens of a text: Opus 4.7, Sonnet 5 and those after them."""
+    """Whether it is a Claude whose tokenizer makes more tokens of a text: Opus 4.7, Sonnet 5
+    and those after them.
+    """
     found = _CLAUDE.search(model)
     if found is None:
         return False
@@ -147,7 +149,9 @@ def request_tokens(request: ModelRequest) -> int:
 
 
 def fewest_tokens(request: ModelRequest) -> int:
-    """Return how many tokens any model reads at least of a request's texts; pictures and tools are left out."""
+    """Return how many tokens any model reads at least of a request's texts; pictures and tools are left
+    out.
+    """
     return int(sum(_fewest_in(message.get("content")) for message in request.messages))
 
 
@@ -183,8 +187,8 @@ def _as_json(value: object) -> str:
 class TokenCount:
     """Corrects estimates by what the provider reported for the last request of the same session and model.
 
-    A request is the last one and what is new: corrected by the same factor, their sum is what was reported for the last
-    and the estimate of what is new, in the provider's tokens.
+    A request is the last one and what is new: corrected by the same factor, their sum is what was reported
+    for the last and the estimate of what is new, in the provider's tokens.
     """
 
     def __init__(self) -> None:
@@ -201,9 +205,11 @@ class TokenCount:
         self._of_model[request.provider, request.model] = factor
 
     def is_cut(self, session_id: str, request: ModelRequest, reported: int) -> bool:
-        """Whether a server that reports so many tokens, with those of its cache, has left out the beginning of a request.
+        """Whether a server that reports so many tokens, with those of its cache,
+        has left out the beginning of a request.
 
-        As long as the model's tokenizer is not known from other reports, the fewest tokens that any would make count.
+        As long as the model's tokenizer is not known from other reports, the fewest tokens that any would
+        make count.
         """
         learnt = self.factor(session_id, request.provider, request.model) != 1.0
         sent = self.of(session_id, request) if learnt else fewest_tokens(request)
@@ -232,12 +238,14 @@ _USUAL_OUTPUT = 4_096
 # What stays as it was said behind a summary: so much of the limit, and never more.
 _KEPT = 0.25
 _MOST_KEPT = 10_000
-# A summary is worth its cost only where it stands for much of the limit, and is much shorter than what it stands for.
+# A summary is worth its cost only where it stands for much of the limit, and is much shorter than what it
+# stands for.
 LEAST_REPLACED = 0.2
 LEAST_TOKENS = 500
 MOST_LEFT = 0.6
 
-# What is quoted of the user, in tokens and at most a part of the limit, and how an extract shortens messages, in characters.
+# What is quoted of the user, in tokens and at most a part of the limit, and how an extract shortens messages,
+# in characters.
 QUOTED = 4_000
 QUOTED_SHARE = 16
 _FIRST, _LATER, _LAST_ANSWER = 2_000, 200, 400
@@ -264,7 +272,8 @@ def fits(facts: ModelFacts) -> int:
 
 
 def limit_for(facts: ModelFacts, chat: Chat | None, settings: Settings) -> int:
-    """Return how many tokens a request to a model may have before it is made shorter, in a chat or (None) elsewhere.
+    """Return how many tokens a request to a model may have before it is made shorter, in a chat or (None)
+    elsewhere.
 
     One that is longer than the tier of the model's prices would cost more.
     """
@@ -275,15 +284,16 @@ def limit_for(facts: ModelFacts, chat: Chat | None, settings: Settings) -> int:
 
 
 def summary_for(live: LiveSession, path: Iterable[str], agent_id: str) -> Message | None:
-    """Return the summary that a speaker gets of a path of turns, newest first: the one that stands for most of them.
+    """Return the summary that a speaker gets of a path of turns, newest first: the one that stands
+    for most of them.
 
     Of several of the same turns its own comes first, then the newest.
     """
     for turn_id in path:
-        whole = (one for one in usable_summaries(live, turn_id) if not one.through_message)
-        usable = [one for one in whole if one.agent_id in ("", agent_id)]
+        whole = (summary for summary in usable_summaries(live, turn_id) if not summary.through_message)
+        usable = [message for message in whole if message.agent_id in ("", agent_id)]
         if usable:
-            return max(usable, key=lambda one: (bool(one.agent_id), one.id))
+            return max(usable, key=lambda message: (bool(message.agent_id), message.id))
     return None
 
 
@@ -295,14 +305,15 @@ def is_usable(live: LiveSession, summary: Message) -> bool:
 
 def usable_summaries(live: LiveSession, turn_id: str) -> list[Message]:
     """Return the summaries of all up to a turn or of its beginning that can be used, the oldest first."""
-    return [one for one in live.turns.summaries(turn_id) if is_usable(live, one)]
+    return [summary for summary in live.turns.summaries(turn_id) if is_usable(live, summary)]
 
 
 def turns_to_replace(turns: Sequence[PastTurn], limit: int, most: int | None = None) -> int:
     """Return how many of the oldest turns a summary is to stand for, 0 for none.
 
-    The newest turns stay, up to a quarter of the limit and one at least, and with them the user's newest message and all after it unless
-    that alone is most of the limit. At most `most` tokens are replaced, where given.
+    The newest turns stay, up to a quarter of the limit and one at least, and with them the user's newest
+    message and all after it unless that alone is most of the limit. At most `most` tokens are replaced, where
+    given.
     """
     kept = min(int(_KEPT * limit), _MOST_KEPT)
     sums = list(accumulate(turn.tokens for turn in reversed(turns)))
@@ -320,7 +331,9 @@ def turns_to_replace(turns: Sequence[PastTurn], limit: int, most: int | None = N
 
 
 def quotes(messages: Sequence[Message], limit: int) -> list[str]:
-    """Return what the user said, word for word: the newest messages, as many as a summary may quote below a limit."""
+    """Return what the user said, word for word: the newest messages, as many
+    as a summary may quote below a limit.
+    """
     most = min(QUOTED, limit // QUOTED_SHARE)
     found: list[str] = []
     for message in reversed(messages):
@@ -339,15 +352,15 @@ def extract(messages: Sequence[Message], before: str, heading: str) -> str:
 
     `before` is the summary of what came earlier, `heading` is the line above what the user said.
     """
-    said = [one.content.strip() for one in messages if one.by_user and one.content.strip()]
+    said = [message.content.strip() for message in messages if message.by_user and message.content.strip()]
     cut = [_cut(text, _LATER if place or before else _FIRST) for place, text in enumerate(said)]
     while len(cut) > 2 and sum(map(tokens_of, cut)) > QUOTED:
         # The first message says what it is about, and the newest count most.
         del cut[1]
     last = {
-        one.author.name: one.content.strip()
-        for one in messages
-        if one.role == Role.ASSISTANT and one.state == MessageState.DONE and one.content.strip()
+        message.author.name: message.content.strip()
+        for message in messages
+        if message.role == Role.ASSISTANT and message.state == MessageState.DONE and message.content.strip()
     }
     parts = [_cut(before, 4 * _FIRST)] if before else []
     parts += ["\n".join((heading, *(f"- {text}" for text in cut)))] if cut else []
@@ -379,28 +392,28 @@ _LEAST = 400
 
 def pruned_calls(messages: Sequence[Message], summaries: Sequence[Message]) -> frozenset[str]:
     """Return the ids of a turn's calls whose results are sent as one line."""
-    ends = {one.through_message for one in summaries if one.through_message}
-    last = max((place for place, one in enumerate(messages) if one.id in ends), default=-1)
-    return frozenset(one.tool_call_id for one in messages[: last + 1] if one.tool_call_id)
+    ends = {summary.through_message for summary in summaries if summary.through_message}
+    last = max((place for place, message in enumerate(messages) if message.id in ends), default=-1)
+    return frozenset(message.tool_call_id for message in messages[: last + 1] if message.tool_call_id)
 
 
 def turn_notes(messages: Sequence[Message], summaries: Sequence[Message]) -> tuple[Message | None, int]:
-    """Return the notes that stand for most of a turn's beginning, None for none, and the place of the first message behind
-    them; of several of the same the newest.
+    """Return the notes that stand for most of a turn's beginning, None for none, and the place
+    of the first message behind them; of several of the same the newest.
     """
-    places = {one.id: place for place, one in enumerate(messages, 1)}
-    notes = [one for one in summaries if one.through_message in places and one.note != SummaryNote.PRUNED]
+    places = {message.id: place for place, message in enumerate(messages, 1)}
+    notes = [item for item in summaries if item.through_message in places and item.note != SummaryNote.PRUNED]
     if not notes:
         return None, 0
-    last = max(notes, key=lambda one: (places[one.through_message], one.id))
+    last = max(notes, key=lambda message: (places[message.through_message], message.id))
     return last, places[last.through_message]
 
 
 def part_to_note(messages: Sequence[Message]) -> Message | None:
-    """Return the last message of a turn that notes are to stand for with its results, None for none: the newest calls stay,
-    as when results are shortened.
+    """Return the last message of a turn that notes are to stand for with its results, None for none:
+    the newest calls stay, as when results are shortened.
     """
-    groups = [one for one in messages if one.tool_calls and one.state == MessageState.DONE]
+    groups = [message for message in messages if message.tool_calls and message.state == MessageState.DONE]
     place = len(groups) - min(KEPT_CALLS, len(groups) // 2)
     return groups[place - 1] if 0 < place < len(groups) else None
 
@@ -408,17 +421,19 @@ def part_to_note(messages: Sequence[Message]) -> Message | None:
 def results_to_prune(
     messages: Sequence[Message], summaries: Sequence[Message], limit: int, model: str
 ) -> tuple[list[Message], int]:
-    """Return the results of a turn that are to be shortened, and their tokens; none where that saves too little.
+    """Return the results of a turn that are to be shortened, and their tokens; none where
+    that saves too little.
 
-    The calls of one answer stay together. The newest ten calls stay whole, or the newer half where there are fewer.
+    The calls of one answer stay together. The newest ten calls stay whole, or the newer half where there are
+    fewer.
     """
-    groups = [[call.id for call in one.tool_calls] for one in messages if one.tool_calls]
+    groups = [[call.id for call in message.tool_calls] for message in messages if message.tool_calls]
     kept = min(KEPT_CALLS, len(groups) // 2)
     old = {call_id for group in groups[: len(groups) - kept] for call_id in group}
     old -= pruned_calls(messages, summaries)
-    results = [one for one in messages if one.role == Role.TOOL and one.ended and one.tool_call_id in old]
-    tokens = sum(tokens_of(one.content, model) for one in results if len(one.content) > _LEAST)
-    seen = [one for result in results for one in result.attachments if can_be_sent(one.media_type, one.data)]
+    results = [msg for msg in messages if msg.role == Role.TOOL and msg.ended and msg.tool_call_id in old]
+    tokens = sum(tokens_of(message.content, model) for message in results if len(message.content) > _LEAST)
+    seen = [pic for result in results for pic in result.attachments if can_be_sent(pic.media_type, pic.data)]
     tokens += PICTURE_TOKENS * len(seen)
     return (results, tokens) if tokens >= LEAST_REPLACED * limit else ([], 0)
 
@@ -431,12 +446,14 @@ def short_result(text: str) -> str:
 
 
 def pruned_text(messages: Sequence[Message], results: Sequence[Message], *, brief: bool = False) -> str:
-    """Return the text of the record, for people: each call and what is left of its result, with `brief` how it begins."""
-    calls: dict[str, ToolCall] = {call.id: call for one in messages for call in one.tool_calls}
+    """Return the text of the record, for people: each call and what is left of its result,
+    with `brief` how it begins.
+    """
+    calls: dict[str, ToolCall] = {call.id: call for message in messages for call in message.tool_calls}
     lines = []
-    for one in results:
-        call = calls[one.tool_call_id or ""]
-        left = one.content.strip()[:_ARGUMENTS] if brief else short_result(one.content)
+    for result in results:
+        call = calls[result.tool_call_id or ""]
+        left = result.content.strip()[:_ARGUMENTS] if brief else short_result(result.content)
         lines.append(f"- {call.name}({call.arguments[:_ARGUMENTS]}) \u2192 {left}")
     return "\n".join(lines)
 
@@ -457,7 +474,7 @@ def user_content(
     texts = [message.content] if message.content.strip() else []
     files: list[Item] = []
     pictures: list[Item] = []
-    for attachment in (as_taken(one, model) for one in message.attachments):
+    for attachment in (as_taken(item, model) for item in message.attachments):
         title = words["attachment"].format(name=" ".join(attachment.name.split()))
         parts = _seen_parts(attachment)
         if attachment.data and attachment.media_type == PDF:
@@ -478,22 +495,25 @@ def user_content(
 
 
 def returned_pictures(results: Sequence[Message], words: Mapping[str, str], model: AgentModel) -> list[Item]:
-    """Return what a model is sent of the pictures that its tools returned: nothing, or one item as the user's.
+    """Return what a model is sent of the pictures that its tools returned: nothing, or one item
+    as the user's.
 
     Most providers take only text as a tool's result, and all take pictures from the user.
     """
-    taken = [one for result in results for one in result.attachments if can_be_sent(one.media_type, one.data)]
+    taken = [pic for result in results for pic in result.attachments if can_be_sent(pic.media_type, pic.data)]
     if not taken or not model.images:
         return []
-    names = ", ".join(" ".join(one.name.split()) for one in taken)
+    names = ", ".join(" ".join(attachment.name.split()) for attachment in taken)
     said = {"type": "text", "text": words["returned_pictures"].format(names=names)}
     return [
-        {"role": Role.USER, "content": [said, *(_picture_part(one.media_type, one.data) for one in taken)]}
+        {"role": Role.USER, "content": [said, *(_picture_part(item.media_type, item.data) for item in taken)]}
     ]
 
 
 def as_taken(file: Attachment, model: AgentModel) -> Attachment:
-    """Return a file with what a model takes of it: a PDF file or a picture itself, pictures of its pages, or its text alone."""
+    """Return a file with what a model takes of it: a PDF file or a picture itself, pictures of its pages,
+    or its text alone.
+    """
     if file.data and (model.pdf if file.media_type == PDF else model.images):
         return replace(file, pages=())
     return replace(file, data="", pages=file.pages if model.images else ())
@@ -513,8 +533,8 @@ def context_text(file: Attachment, words: Mapping[str, str]) -> str:
 
 
 class LookCost(NamedTuple):
-    """What a file that is sent as it looks takes of a model's window with each request: tokens, percent, and dollars, None
-    where the price is not known.
+    """What a file that is sent as it looks takes of a model's window with each request: tokens, percent,
+    and dollars, None where the price is not known.
     """
 
     tokens: int
@@ -530,9 +550,11 @@ def seen_tokens(attachment: Attachment, model: AgentModel) -> int:
 def look_cost(
     attachment: Attachment, models: Sequence[AgentModel], facts: Callable[[str, str], ModelFacts]
 ) -> LookCost | None:
-    """Return what a file as it looks takes of the window of which it takes most, None where that is a quarter at most."""
-    taken = [(seen_tokens(attachment, one), one) for one in models if one.window]
-    large = [(tokens, one) for tokens, one in taken if tokens > _SHARE * one.window]
+    """Return what a file as it looks takes of the window of which it takes most, None where
+    that is a quarter at most.
+    """
+    taken = [(seen_tokens(attachment, item), item) for item in models if item.window]
+    large = [(tokens, item) for tokens, item in taken if tokens > _SHARE * item.window]
     if not large:
         return None
     tokens, model = max(large, key=lambda found: found[0] / found[1].window)
@@ -548,7 +570,9 @@ def look_words(cost: LookCost, name: str, words: Callable[..., str]) -> str:
 
 
 def files_text(files: Sequence[Attachment], words: Mapping[str, str], model: AgentModel) -> str:
-    """Return files that a whole conversation is given, as text; all of them take no more than a part of the window."""
+    """Return files that a whole conversation is given, as text; all of them take no more than a part
+    of the window.
+    """
     most = int(model.window * _SHARE / len(files)) if model.window else LONG_TEXT
     texts = []
     for file in files:

@@ -141,7 +141,7 @@ def _is_chatgpt(value: Any) -> bool:
 
 
 def _chats_of_chatgpt(value: Any, words: Mapping[str, str]) -> Iterator[ForeignChat]:
-    nodes = {node_id: taken(one, dict, f"mapping.{node_id}") for node_id, one in value["mapping"].items()}
+    nodes = {node_id: taken(item, dict, f"mapping.{node_id}") for node_id, item in value["mapping"].items()}
     parents = {node_id: text_in(node, "parent") for node_id, node in nodes.items()}
     leaf = text_in(value, "current_node")
     if leaf not in nodes:
@@ -191,9 +191,9 @@ def _message_of_chatgpt(
     else:
         pieces = []  # A search, or the order for a picture.
     files = details.get("attachments") if role == "user" else None
-    for one in taken(files or [], list, f"{where}.metadata.attachments"):
-        if not text_in(one, "mime_type", "mimeType").startswith("image/"):
-            pieces.append(file_words(words, text_in(one, "name"), is_picture=False))
+    for item in taken(files or [], list, f"{where}.metadata.attachments"):
+        if not text_in(item, "mime_type", "mimeType").startswith("image/"):
+            pieces.append(file_words(words, text_in(item, "name"), is_picture=False))
     name = text_in(author, "name") if role == "tool" else text_in(details, "model_slug")
     return said(pieces, by_user=role == "user", name=name or model, at=raw.get("create_time"))
 
@@ -223,17 +223,19 @@ def _part(part: dict[str, Any], words: Mapping[str, str]) -> str:
 
 
 def _with_sources(text: str, details: dict[str, Any]) -> str:
-    """Return a text with links in place of the marks of its sources, and names in place of those of things."""
-    for one in as_list(details.get("content_references")):
-        mark = text_in(one, "matched_text")
+    """Return a text with links in place of the marks of its sources, and names in place of those of
+    things.
+    """
+    for item in as_list(details.get("content_references")):
+        mark = text_in(item, "matched_text")
         if mark.startswith(_MARK):
-            text = text.replace(mark, text_in(one, "alt") or _links(one.get("items")))
+            text = text.replace(mark, text_in(item, "alt") or _links(item.get("items")))
     return _MARKED.sub(lambda found: _name_in(found[1].rpartition("\ue202")[2]), text)
 
 
 def _links(items: Any) -> str:
     found = (
-        (text_in(one, "title", "url"), text_in(one, "url")) for one in items or () if text_in(one, "url")
+        (text_in(item, "title", "url"), text_in(item, "url")) for item in items or () if text_in(item, "url")
     )
     links = ", ".join(f"[{title}]({url})" for title, url in found)
     return f"({links})" if links else ""
@@ -242,7 +244,7 @@ def _links(items: Any) -> str:
 def _name_in(marked: str) -> str:
     """Return what a mark names: the second of the texts in its list, "" where it has none."""
     named = as_list((read_object(f'{{"list": {marked}}}') or {}).get("list"))
-    texts = [one for one in named if isinstance(one, str)]
+    texts = [item for item in named if isinstance(item, str)]
     return texts[1] if len(texts) > 1 else ""
 
 
@@ -257,7 +259,7 @@ def _is_claude(value: Any) -> bool:
 
 
 def _chats_of_claude(value: Any, words: Mapping[str, str]) -> Iterator[ForeignChat]:
-    raws = [taken(one, dict, f"chat_messages[{place}]") for place, one in enumerate(value["chat_messages"])]
+    raws = [taken(item, dict, f"chat_messages[{place}]") for place, item in enumerate(value["chat_messages"])]
     model = text_in(value, "model") or _CLAUDE_NAME
     found = (
         _message_of_claude(raw, model, words, f"chat_messages[{place}]")
@@ -293,13 +295,13 @@ def _message_of_claude(
         pieces = [text_in(raw, "text")]
     attachments = taken(raw.get("attachments") or [], list, f"{where}.attachments")
     files = taken(raw.get("files") or [], list, f"{where}.files")
-    names = {text_in(one, "file_name") for one in attachments} - {""}
-    for one in (*attachments, *(one for one in files if text_in(one, "file_name") not in names)):
-        if pasted := text_in(one, "extracted_content"):
-            pieces += [f"**{text_in(one, 'file_name')}**", fenced(pasted)]
+    names = {text_in(attachment, "file_name") for attachment in attachments} - {""}
+    for attachment in (*attachments, *(file for file in files if text_in(file, "file_name") not in names)):
+        if pasted := text_in(attachment, "extracted_content"):
+            pieces += [f"**{text_in(attachment, 'file_name')}**", fenced(pasted)]
             continue
-        is_picture = text_in(one, "file_kind", "file_type").startswith("image")
-        pieces.append(file_words(words, text_in(one, "file_name"), is_picture=is_picture))
+        is_picture = text_in(attachment, "file_kind", "file_type").startswith("image")
+        pieces.append(file_words(words, text_in(attachment, "file_name"), is_picture=is_picture))
     return said(pieces, by_user=sender != "assistant", name=model, at=raw.get("created_at"))
 
 
@@ -338,8 +340,8 @@ def _is_lobe_chat(value: Any) -> bool:
 
 def _chats_of_lobe_chat(value: Any, words: Mapping[str, str]) -> Iterator[ForeignChat]:
     lists = _lists(value)
-    sessions = {text_in(one, "id"): one for one in _rows(lists, "sessions")}
-    topics = {text_in(one, "id"): one for one in _rows(lists, "topics")}
+    sessions = {text_in(row, "id"): row for row in _rows(lists, "sessions")}
+    topics = {text_in(row, "id"): row for row in _rows(lists, "topics")}
     talks: dict[tuple[str, str], list[tuple[str, ForeignMessage]]] = {}
     for place, raw in enumerate(_rows(lists, "messages")):
         topic_id = text_in(raw, "topicId")
@@ -351,7 +353,7 @@ def _chats_of_lobe_chat(value: Any, words: Mapping[str, str]) -> Iterator[Foreig
     for (session_id, topic_id), talk in talks.items():
         topic, session = topics.get(topic_id, {}), sessions.get(session_id, {})
         # A sort that keeps the order of what has no date, or the same.
-        messages = tuple(message for _, message in sorted(talk, key=lambda one: one[0]))
+        messages = tuple(message for _, message in sorted(talk, key=lambda item: item[0]))
         yield ForeignChat(
             app="lobe-chat",
             source_id=f"{session_id}/{topic_id}",
@@ -366,7 +368,7 @@ def _chats_of_lobe_chat(value: Any, words: Mapping[str, str]) -> Iterator[Foreig
 
 def _rows(lists: dict[str, Any], name: str) -> list[dict[str, Any]]:
     rows = taken(lists.get(name) or [], list, name)
-    return [taken(one, dict, f"{name}[{place}]") for place, one in enumerate(rows)]
+    return [taken(row, dict, f"{name}[{place}]") for place, row in enumerate(rows)]
 
 
 def _message_of_lobe_chat(
@@ -438,7 +440,7 @@ def _shown_in_open_webui(chat: dict[str, Any]) -> list[tuple[str, dict[str, Any]
         return [(places[name], nodes[name]) for name in path_to(leaf, parents)]
     listed = taken(chat.get("messages") or [], list, "messages")
     return [
-        (f"messages[{place}]", taken(one, dict, f"messages[{place}]")) for place, one in enumerate(listed)
+        (f"messages[{place}]", taken(item, dict, f"messages[{place}]")) for place, item in enumerate(listed)
     ]
 
 
@@ -455,9 +457,9 @@ def _message_of_open_webui(
         pieces = [text_in({"text": taken(content or "", str, f"{where}.content")}, "text")]
     if role == "assistant":
         pieces = [_THOUGHTS.sub("", piece) for piece in pieces]
-    for one in taken(raw.get("files") or [], list, f"{where}.files"):
-        is_picture = text_in(one, "type") == "image"
-        pieces.append(file_words(words, text_in(one, "name"), is_picture=is_picture))
+    for item in taken(raw.get("files") or [], list, f"{where}.files"):
+        is_picture = text_in(item, "type") == "image"
+        pieces.append(file_words(words, text_in(item, "name"), is_picture=is_picture))
     name = text_in(raw, "modelName", "model") or named
     return said(pieces, by_user=role == "user", name=name, at=raw.get("timestamp"))
 
@@ -488,20 +490,22 @@ class Arrival:
     unapproved: bool = False
 
     def besides(self, words: Callable[..., str]) -> list[str]:
-        """Return what it brings besides its messages that models would be sent, or that says what they may do."""
+        """Return what it brings besides its messages that models would be sent, or
+        that says what they may do.
+        """
         session = self.make()[0] if self.app == MOOT else None
         if session is None or (state := session.debate or session.chat) is None:
             return []
         work = session.workflow
-        voices = [(one.name, one.prompt) for one in work.definition.steps] if work is not None else []
-        sizes = [(one.name, size_text(words, len(one.text or one.data))) for one in state.context]
+        voices = [(step.name, step.prompt) for step in work.definition.steps] if work is not None else []
+        sizes = [(item.name, size_text(words, len(item.text or item.data))) for item in state.context]
         found = [("folder.instructions", state.instructions)]
         if isinstance(state, Debate):
-            voices = [(one.name, one.system_prompt or one.persona) for one in state.participants]
+            voices = [(item.name, item.system_prompt or item.persona) for item in state.participants]
             if state.tools in (DebateTools.READING, DebateTools.OWN):
                 found.append(("setup.tools", words(f"setup.tools.{state.tools}")))
         else:
-            found += [("import.waiting", one.text) for one in state.queue]
+            found += [("import.waiting", queued.text) for queued in state.queue]
             found += [("import.mode", words("top.settings_mode"))] if state.mode != AgentMode.DEFAULT else []
             found.append(("limits.title.run", limits_text(words, state.limits) if state.limits else ""))
         found += [("folder.instructions", f"{name}: {told}") for name, told in voices if told]
@@ -513,11 +517,11 @@ def messages_alone(session: Session) -> Session:
     """Return a session of an import without what `Arrival.besides` names."""
     session = session.without_folder
     if (work := session.workflow) is not None:
-        steps = tuple(replace(one, prompt="") for one in work.definition.steps)
+        steps = tuple(replace(step, prompt="") for step in work.definition.steps)
         work = replace(work, definition=replace(work.definition, steps=steps))
         session = replace(session, workflow=work)
     if session.debate is not None:
-        voiceless = (replace(one, persona="", system_prompt="") for one in session.debate.participants)
+        voiceless = (replace(item, persona="", system_prompt="") for item in session.debate.participants)
         debate = replace(session.debate, participants=tuple(voiceless), context=(), tools=DebateTools.NONE)
         return replace(session, debate=debate)
     if session.chat is not None:
@@ -536,12 +540,14 @@ class Arrivals:
     @property
     def fresh(self) -> tuple[Arrival, ...]:
         """Those that are not here yet."""
-        return tuple(one for one in self.sessions if not one.known)
+        return tuple(session for session in self.sessions if not session.known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What sessions are made with: the texts of the language, the assistant to use, and the ids that are taken."""
+    """What sessions are made with: the texts of the language, the assistant to use, and the ids
+    that are taken.
+    """
 
     words: Mapping[str, str]
     language: str
@@ -562,8 +568,8 @@ def arrivals(name: str, values: Iterable[Any], around: Surroundings) -> Arrivals
         try:
             some = _of_value(value, around)
             recognised = recognised or some is not None
-            for one in some or ():
-                found.setdefault(one.session_id, one)
+            for arrival in some or ():
+                found.setdefault(arrival.session_id, arrival)
         except BadInput as error:
             recognised = True
             details = {**error.details, "where": f"[{place}] {error.details.get('where', '')}"}
@@ -594,7 +600,7 @@ def _of_moot(value: dict[str, Any], around: Surroundings) -> Arrival:
     if not is_id(session.id) or session.id in around.taken:
         session = replace(session, id=new_id())
     # Nobody sees these parts of a message, though models are sent them.
-    seen = [replace(one, told="", provider_state=None) for one in stored.messages]
+    seen = [replace(message, told="", provider_state=None) for message in stored.messages]
     cleared = without_approvals(session, seen)
     return Arrival(
         app=MOOT,
@@ -631,16 +637,16 @@ def session_of(chat: ForeignChat, agent: Agent | None, language: str) -> tuple[C
     """Return a conversation as a chat with an assistant that goes on where it ended."""
     messages: list[Message] = []
     before = ""
-    for one in chat.messages:
-        author = USER_AUTHOR if one.by_user else Author(id=chat.app, name=one.name, path=(chat.app,))
+    for item in chat.messages:
+        author = USER_AUTHOR if item.by_user else Author(id=chat.app, name=item.name, path=(chat.app,))
         message = Message(
             id=new_id(),
             turn_id=new_id(),
-            role=Role.USER if one.by_user else Role.ASSISTANT,
+            role=Role.USER if item.by_user else Role.ASSISTANT,
             author=author,
-            content=one.text,
+            content=item.text,
             follows=before,
-            created_at=one.at or chat.created_at,
+            created_at=item.at or chat.created_at,
         )
         before = message.turn_id
         messages.append(message)

@@ -40,10 +40,11 @@ class LiveSession:
         self.messages: list[Message] = stored.messages
         self.damaged = stored.damaged
         self.read_only = stored.read_only
-        # The MCP servers of which the user was told that an assistant, by its id, cannot use them, and whether they wait
-        # for the user.
+        # The MCP servers of which the user was told that an assistant, by its id, cannot use them, and
+        # whether they wait for the user.
         self.servers_told: set[tuple[str, str, bool]] = set()
-        # The answers to forms with hidden fields as they were given, by the question's id, until the tool has taken them.
+        # The answers to forms with hidden fields as they were given, by the question's id, until the tool has
+        # taken them.
         self.hidden_answers: dict[str, str] = {}
         self._bus = bus
         # The messages as last written.
@@ -53,7 +54,7 @@ class LiveSession:
         self._told_tools: set[str] = set()
         self._told_near: set[tuple[str, str, float]] = set()
         # Whether a debate has messages that are no statements.
-        self._beside = any(one.is_interim or one.part for one in stored.messages)
+        self._beside = any(item.is_interim or item.part for item in stored.messages)
 
     @property
     def id(self) -> str:
@@ -87,10 +88,12 @@ class LiveSession:
 
     @property
     def said(self) -> list[Message]:
-        """What was said in a debate, in order, without summaries, steps on the way to an answer, ballots and readings."""
+        """What was said in a debate, in order, without summaries, steps on the way to an answer, ballots
+        and readings.
+        """
         if not self.turns.is_summarized and not self._beside:
             return self.messages
-        return [one for one in self.messages if not (one.part or one.is_interim or one.role == Role.SUMMARY)]
+        return [msg for msg in self.messages if not (msg.part or msg.is_interim or msg.role == Role.SUMMARY)]
 
     def text_of(self, message_id: str) -> str:
         """Return a message's text so far."""
@@ -111,7 +114,8 @@ class LiveSession:
             yield self._with_text(message) if message.id in self._growing else message
 
     def said_in(self, turn_ids: Iterable[str]) -> list[Message]:
-        """Return the messages of turns with their text so far, those of the turns below them included, in order.
+        """Return the messages of turns with their text so far, those of the turns below them included,
+        in order.
 
         What a checker said of criteria is left out: it is in these.
         """
@@ -123,11 +127,15 @@ class LiveSession:
         ]
 
     def shown(self) -> list[Message]:
-        """Return the messages of a chat's chosen version with their text so far, sub-agents' included, in order."""
+        """Return the messages of a chat's chosen version with their text so far, sub-agents' included,
+        in order.
+        """
         return self.said_in(self.turns.back_from(self.chat_session.chat.head))
 
     def shown_with_summaries(self) -> list[Message]:
-        """Return the messages of the chosen version, each summary behind the last message of the turn it goes to."""
+        """Return the messages of the chosen version, each summary behind the last message
+        of the turn it goes to.
+        """
         messages, turns = self.shown(), self.turns
         ends = {turns.root(message.turn_id): place for place, message in enumerate(messages)}
         behind = {place: turns.summaries(turn_id) for turn_id, place in ends.items()}
@@ -138,7 +146,7 @@ class LiveSession:
         # The session first: messages that come meanwhile may be more than it knows of, never less.
         session, messages = self.session, list(self.messages)
         with contextlib.suppress(KeyError):  # One ended meanwhile: its end will be written anyway.
-            messages = [self._with_text(one) if one.id in self._growing else one for one in messages]
+            messages = [self._with_text(item) if item.id in self._growing else item for item in messages]
         return StoredSession(session=session, messages=messages, damaged=0, read_only=self.read_only)
 
     def streaming(self) -> tuple[Message, ...]:
@@ -243,7 +251,9 @@ class LiveSession:
         self.finish_messages((message,), *extra, **fields)
 
     def finish_answer(self, message: Message, turn_id: str = "", /, **fields: object) -> None:
-        """Write a model's answer and, in the same batch, what it used: in its own turn, or for another one."""
+        """Write a model's answer and, in the same batch, what it used: in its own turn, or for another
+        one.
+        """
         used, turn_id = message.usage, turn_id or message.turn_id
         reported = [events.UsageReported(session_id=self.id, turn_id=turn_id, usage=used)] if used else []
         self.finish_message(message, *reported, **fields)
@@ -272,7 +282,9 @@ class LiveSession:
         )
 
     def _put(self, message: Message) -> dict[str, object]:
-        """Keep a message; return the changed fields of the session: a turn without a parent becomes the chat's head."""
+        """Keep a message; return the changed fields of the session:
+        a turn without a parent becomes the chat's head.
+        """
         self._beside = self._beside or message.is_interim or bool(message.part)
         chat, in_tree = self.session.chat, message.parent_turn_id is None and message.role != Role.SUMMARY
         begins = in_tree and message.turn_id not in self.turns

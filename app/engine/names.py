@@ -54,7 +54,9 @@ class Found:
 
 
 def label_of(author: Author) -> str:
-    """Return the name of who said something as models are told it; that of a program cannot end the label's brackets."""
+    """Return the name of who said something as models are told it; that
+    of a program cannot end the label's brackets.
+    """
     if author.program:
         name = re.sub(r"[\[\]［］:：\s]+", " ", author.program).strip()
         return f"{name} {_THROUGH_MCP}"
@@ -103,7 +105,9 @@ def _pattern(participants: tuple[Participant, ...]) -> tuple[re.Pattern[str], di
 
 
 def find_traces(text: str, words: Sequence[tuple[str, str]]) -> list[Found]:
-    """Return every one of these words in a text, in order; each comes with a participant's id, "" where it fits several."""
+    """Return every one of these words in a text, in order; each comes with a participant's id, ""
+    where it fits several.
+    """
     return _found(text, *_traces(tuple(words)))
 
 
@@ -161,17 +165,17 @@ def addressed(text: str, participants: Sequence[Participant]) -> list[str]:
 
 def _addressed_in(sentence: str, participants: Sequence[Participant]) -> Iterable[str]:
     found = find_names(sentence, participants)
-    called = [one for one in found if sentence[max(0, one.start - 1) : one.start] == "@"]
+    called = [hit for hit in found if sentence[max(0, hit.start - 1) : hit.start] == "@"]
     if called:
-        return [one.participant_id for one in called]
-    for one in found:
-        if _ASKS.match(sentence[one.end :]):
-            return [one.participant_id]
+        return [hit.participant_id for hit in called]
+    for hit in found:
+        if _ASKS.match(sentence[hit.end :]):
+            return [hit.participant_id]
     question = sentence.rstrip().endswith(("?", "？"))
-    for one in found:
-        if _is_vocative(sentence, one) and (question or _REQUEST.search(sentence[one.end :])):
-            return [one.participant_id]
-    alone = len({one.participant_id for one in found}) == 1
+    for hit in found:
+        if _is_vocative(sentence, hit) and (question or _REQUEST.search(sentence[hit.end :])):
+            return [hit.participant_id]
+    alone = len({hit.participant_id for hit in found}) == 1
     if question and alone and not _is_possessive(sentence, found[-1]):
         return [found[-1].participant_id]
     return []

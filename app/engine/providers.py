@@ -47,7 +47,7 @@ def with_provider(
     providers: tuple[catalog.ProviderConfig, ...], config: catalog.ProviderConfig
 ) -> tuple[catalog.ProviderConfig, ...]:
     """Return all providers with this one, in place of the one of its id."""
-    return tuple(({one.id: one for one in with_built_in(providers)} | {config.id: config}).values())
+    return tuple(({item.id: item for item in with_built_in(providers)} | {config.id: config}).values())
 
 
 def provider_of(documents: Documents, provider_id: str) -> catalog.ProviderConfig | None:
@@ -75,7 +75,8 @@ def unreadable_place(documents: Documents, provider_id: str) -> str:
 def check_readable(documents: Documents, provider_ids: Iterable[str]) -> None:
     """Raise BadInput where the entry of one of these providers cannot be read.
 
-    Its address may differ from the catalogue's: what is meant for the user's own server must not go to a public one.
+    Its address may differ from the catalogue's: what is meant for the user's own server must not go to a
+    public one.
     """
     for provider_id in sorted(provider_ids):
         if place := unreadable_place(documents, provider_id):
@@ -91,8 +92,8 @@ def status_of(
 ) -> ProviderStatus:
     """Return a provider with its address, models, the source of its key and what it lacks.
 
-    `silent` are the ids of the local servers that did not answer the last time; `documents` say whether its entry can
-    be read, and whether the user allowed its program to run.
+    `silent` are the ids of the local servers that did not answer the last time; `documents` say whether its
+    entry can be read, and whether the user allowed its program to run.
     """
     kind = catalog.provider_kind(config.kind)
     place = unreadable_place(documents, config.id) if documents is not None else ""
@@ -216,7 +217,9 @@ NOT_REMOVED = "key_not_removed_"
 
 @dataclass(eq=False, repr=False)
 class Keys:
-    """Stores, removes and looks up keys. Late answers of the keyring are published as KeysChanged, with a Notice."""
+    """Stores, removes and looks up keys.
+    Late answers of the keyring are published as KeysChanged, with a Notice.
+    """
 
     _documents: Documents
     _secrets: Secrets
@@ -263,8 +266,8 @@ class Keys:
     async def remove(self, provider_id: str) -> Callable[[], Awaitable[bool]]:
         """Forget a key; return what brings it back, and answers as `set` does.
 
-        As long as that function is held, the key is in memory and nowhere else. Raises NotFound, and StorageError where
-        the keyring could not remove the key.
+        As long as that function is held, the key is in memory and nowhere else. Raises NotFound, and
+        StorageError where the keyring could not remove the key.
         """
         config = found_provider(self._documents, provider_id)
         place = key_place(config)
@@ -291,4 +294,4 @@ class Keys:
         if place.startswith(PLACE):
             return place.removeprefix(PLACE).rpartition(":")[0]
         name = place.partition("@")[0]
-        return next((one.label for one in self._providers() if one.config.id == name), name)
+        return next((provider.label for provider in self._providers() if provider.config.id == name), name)

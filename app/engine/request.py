@@ -1,8 +1,10 @@
-"""What an assistant's turn sends to its model, also in a group: the conversation as this assistant sees it; pure.
+"""What an assistant's turn sends to its model, also in a group: the conversation as this assistant sees it;
+pure.
 
-A request is valid for every provider even where messages were cut or lost: each call has one result right after it,
-the first message is the user's, and neighbours of one role are merged. Providers charge little for the beginning that
-two requests share, so what was sent is sent again as it was, what changes is at the end, and `cache_plan` says so.
+A request is valid for every provider even where messages were cut or lost: each call has one result right
+after it, the first message is the user's, and neighbours of one role are merged. Providers charge little for
+the beginning that two requests share, so what was sent is sent again as it was, what changes is at the end,
+and `cache_plan` says so.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -67,10 +69,12 @@ def in_mode(turn: "AgentTurn", mode: str) -> "AgentTurn":
 
 
 def file_tools(live: LiveSession, model: AgentModel) -> tuple[str, ...]:
-    """Return the sets for files, if the model chooses tools: the session's own, and parts of a long file where it has one."""
+    """Return the sets for files, if the model chooses tools: the session's own, and parts
+    of a long file where it has one.
+    """
     if model.guided or model.tools is False:
         return ()
-    long = any(history.is_long(one.text, model) for message in live.messages for one in message.attachments)
+    long = any(history.is_long(item.text, model) for message in live.messages for item in message.attachments)
     return (FILES, FILE_PARTS) if long else (FILES,)
 
 
@@ -83,8 +87,8 @@ def root_turn(
     choice: AnswerChoice | None = None,
     **fields: object,
 ) -> "AgentTurn":
-    """Return a turn of an assistant in a chat, with no other turn above it: with the chat's model, its effort and its long
-    files, or with what the user chose for this turn alone.
+    """Return a turn of an assistant in a chat, with no other turn above it: with the chat's model,
+    its effort and its long files, or with what the user chose for this turn alone.
     """
     chat = live.chat_session.chat
     chosen = choice if choice is not None and choice.provider else chat
@@ -108,9 +112,9 @@ def root_turn(
 class AgentTurn:
     """A turn of an assistant: its model, and its place in the tree of turns.
 
-    `stack` are the assistants' ids from the root to this one; `task` is what a sub-agent was given; `notes` is added to
-    its instructions; `state` is what it is told of the work as it is now; `given` are the sets of tools it has besides
-    its own. `marks` are fields that all its messages have.
+    `stack` are the assistants' ids from the root to this one; `task` is what a sub-agent was given; `notes`
+    is added to its instructions; `state` is what it is told of the work as it is now; `given` are the sets of
+    tools it has besides its own. `marks` are fields that all its messages have.
     """
 
     turn_id: str
@@ -203,7 +207,7 @@ def request_of(
         )
     said = _system(turn, words, bool(functions), about_user, chat.instructions if chat else "")
     if criteria := live.session.criteria:
-        said = "\n".join((f"{said}\n\n{words['done_means']}", *(f"- {one.text}" for one in criteria)))
+        said = "\n".join((f"{said}\n\n{words['done_means']}", *(f"- {item.text}" for item in criteria)))
     system = {"role": Role.SYSTEM, "content": said}
     return ModelRequest(
         provider=turn.agent_model.provider,
@@ -231,7 +235,7 @@ def news_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> str
     settings = words["settings"] if turn.mode == AgentMode.SETTINGS else ""
     state = "\n\n".join(filter(None, (turn.state, settings)))
     _, sent = notes_and_rest(live, turn.turn_id)
-    told = [one.told for one in sent if one.told and one.state == MessageState.DONE]
+    told = [message.told for message in sent if message.told and message.state == MessageState.DONE]
     return "" if told and told[-1] == state else state
 
 
@@ -259,11 +263,13 @@ def _system(turn: AgentTurn, words: Mapping[str, str], has_tools: bool, about_us
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What came before a turn, as its assistant is sent it: a summary, and every turn behind it, the oldest first.
+    """What came before a turn, as its assistant is sent it: a summary, and every turn behind it,
+    the oldest first.
 
-    The user's newest message is there as it was said, even where the summary stands for it: then it comes first.
-    `pinned` are the messages that the user wants sent word for word although the summary stands for them, as parts of
-    an item in the order in which they were pinned: another one changes nothing that is sent before it.
+    The user's newest message is there as it was said, even where the summary stands for it: then it comes
+    first. `pinned` are the messages that the user wants sent word for word although the summary stands for
+    them, as parts of an item in the order in which they were pinned: another one changes nothing that is sent
+    before it.
     """
 
     summary: Message | None
@@ -282,8 +288,8 @@ class History:
 
 
 def history_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str], *, until: str = "") -> History:
-    """Return what came before a turn, as its assistant is sent it; with `until` what came up to that turn, as it would be
-    sent without a summary of just that.
+    """Return what came before a turn, as its assistant is sent it; with `until` what came up to that turn,
+    as it would be sent without a summary of just that.
     """
     path = list(live.turns.back_from(until or turn.follows or ""))
     summary = summary_for(live, path[1:] if until else path, turn.agent.id)
@@ -295,7 +301,7 @@ def history_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str], *, 
     return History(
         summary,
         [(turn_id, _past_items(turn_id, turn, live, words)) for turn_id in reversed(kept)],
-        _pinned_parts([one for turn_id in covered for one in live.turns.said(turn_id)], live, words, turn),
+        _pinned_parts([item for turn_id in covered for item in live.turns.said(turn_id)], live, words, turn),
     )
 
 
@@ -305,9 +311,9 @@ def _pinned_parts(
     """Return what is pinned of messages that a summary stands for, in the order of pinning."""
     order = live.session.pinned
     parts: list[object] = []
-    for one in sorted((one for one in covered if one.id in order), key=lambda one: order.index(one.id)):
-        said = f"{words['pinned'].format(name=one.author.name)}\n{one.content}"
-        parts += history.parts_of(_user_item(replace(one, content=said), words, turn)["content"])
+    for message in sorted((msg for msg in covered if msg.id in order), key=lambda item: order.index(item.id)):
+        said = f"{words['pinned'].format(name=message.author.name)}\n{message.content}"
+        parts += history.parts_of(_user_item(replace(message, content=said), words, turn)["content"])
     return parts
 
 
@@ -323,10 +329,12 @@ def _past_items(
 
 
 def notes_and_rest(live: LiveSession, turn_id: str) -> tuple[Message | None, list[Message]]:
-    """Return the notes that stand for the beginning of a turn, None for none, and the messages that are sent."""
+    """Return the notes that stand for the beginning of a turn, None for none, and the messages that are
+    sent.
+    """
     messages = live.turns.said(turn_id)
     notes, place = turn_notes(messages, usable_summaries(live, turn_id))
-    by_user = [one for one in messages[:place] if one.role == Role.USER and one.answers is None]
+    by_user = [item for item in messages[:place] if item.role == Role.USER and item.answers is None]
     return notes, [*by_user, *messages[place:]]
 
 
@@ -339,10 +347,11 @@ def turn_items(
     past: bool = False,
     until: str = "",
 ) -> list[history.Item]:
-    """Return an assistant's own turn: its answers, each followed by its calls' results and the user's answers.
+    """Return an assistant's own turn: its answers, each followed by its calls' results
+    and the user's answers.
 
-    Failed messages are left out. Cut messages count in past turns only. Where notes stand for its beginning, they are
-    there instead. With `until` nothing behind that message's results is there.
+    Failed messages are left out. Cut messages count in past turns only. Where notes stand for its beginning,
+    they are there instead. With `until` nothing behind that message's results is there.
     """
     pruned = pruned_calls(live.turns.said(turn_id), usable_summaries(live, turn_id))
     notes, messages = notes_and_rest(live, turn_id)
@@ -357,8 +366,8 @@ def turn_items(
             answers.setdefault(asked_by[message.answers or ""], []).append(message)
     items: list[history.Item] = []
     if notes is not None:
-        sent = {one.id for one in messages}
-        left = [one for one in live.turns.said(turn_id) if one.id not in sent]
+        sent = {entry.id for entry in messages}
+        left = [entry for entry in live.turns.said(turn_id) if entry.id not in sent]
         said: object = f"{words['turn_notes']}\n\n{notes.content}"
         pinned = _pinned_parts(left, live, words, turn)
         items.append({"role": Role.USER, "content": [*history.parts_of(said), *pinned] if pinned else said})
@@ -404,7 +413,9 @@ def turn_items(
 
 
 def _with_last_pictures(items: Sequence[history.Item]) -> list[history.Item]:
-    """Return the items without the pictures of all answers but the last that has some: they would be sent every time."""
+    """Return the items without the pictures of all answers but the last that has some:
+    they would be sent every time.
+    """
     kept = list(items)
     having = [place for place, item in enumerate(kept) if "images" in item]
     for place in having[:-1]:
@@ -415,11 +426,13 @@ def _with_last_pictures(items: Sequence[history.Item]) -> list[history.Item]:
 
 
 def _pictures_item(message: Message, turn: AgentTurn, words: Mapping[str, str]) -> history.Item:
-    """Return what is sent of an answer's pictures: to the model that made them the pictures, to others their names."""
+    """Return what is sent of an answer's pictures: to the model that made them the pictures,
+    to others their names.
+    """
     if message.model == turn.agent_model.name:
-        urls = [f"data:{one.media_type};base64,{one.data}" for one in message.attachments]
+        urls = [f"data:{item.media_type};base64,{item.data}" for item in message.attachments]
         return {"images": [{"type": "image_url", "image_url": {"url": url}} for url in urls]}
-    names = [words["attachment"].format(name=one.name) for one in message.attachments]
+    names = [words["attachment"].format(name=attachment.name) for attachment in message.attachments]
     return {"content": "\n\n".join(filter(None, (message.content.strip(), *names)))}
 
 
@@ -439,8 +452,8 @@ def _result_text(result: Message | None, words: Mapping[str, str], *, short: boo
 
 
 def _foreign(messages: Sequence[Message], turn: AgentTurn, words: Mapping[str, str]) -> list[history.Item]:
-    """Return another assistant's turn as this one reads it: its labelled words, without its tools. Only the orchestrator is
-    told that a member gave no answer.
+    """Return another assistant's turn as this one reads it: its labelled words, without its tools.
+    Only the orchestrator is told that a member gave no answer.
     """
     texts: list[str] = []
     for message in messages:
@@ -453,7 +466,7 @@ def _foreign(messages: Sequence[Message], turn: AgentTurn, words: Mapping[str, s
                 said.append("@{}: {}".format(*instruction_of(call)))
         if message.state == MessageState.FAILED and message.error is not None and turn.kind == ORCHESTRATOR:
             said.append(words["no_answer"].format(reason=message.error.kind))
-        texts += [f"[{message.author.name}]: {one}" for one in said]
+        texts += [f"[{message.author.name}]: {item}" for item in said]
     return [{"role": Role.USER, "content": "\n\n".join(texts)}] if texts else []
 
 
@@ -467,7 +480,9 @@ def _user_item(message: Message, words: Mapping[str, str], turn: AgentTurn) -> h
 # Each request holds the calls of the one before it.
 @lru_cache(4_096)
 def _sound(arguments: str) -> str:
-    """Return arguments that every provider accepts: an object. The call's result tells the model what was wrong with others."""
+    """Return arguments that every provider accepts: an object.
+    The call's result tells the model what was wrong with others.
+    """
     return arguments if is_object(arguments) else "{}"
 
 
@@ -479,7 +494,9 @@ TOLD_ELSEWHERE = frozenset((SET_PLAN, "checkDone", "clearPlan", SWITCH_ASSISTANT
 
 
 def orchestrator_of(live: LiveSession, saved: Group | None, *, last: bool = False) -> Agent:
-    """Return the orchestrator of a session as the group says by now; in its `last` turn it can only report."""
+    """Return the orchestrator of a session as the group says by now; in its `last` turn it can only
+    report.
+    """
     leader = saved.orchestrator if saved else Leader()
     return Agent(
         id=ORCHESTRATOR,
@@ -503,11 +520,13 @@ def next_lead(live: LiveSession, directory: AgentDirectory, prompts: Prompts) ->
 def told_to_lead(
     live: LiveSession, members: Sequence[Agent], prompts: Prompts, *, begun: bool = False
 ) -> tuple[str, str]:
-    """Return what is told to the orchestrator for a turn, which may have begun: its members; the plan and the turns left."""
+    """Return what is told to the orchestrator for a turn, which may have begun: its members; the plan
+    and the turns left.
+    """
     session = live.group_session
     group, language = session.group, session.chat.language
     left = group.turns_limit - turns_used(live) - (0 if begun else 1)
-    lines = [f"- {told_of(one)}" for one in members]
+    lines = [f"- {told_of(member)}" for member in members]
     notes = prompts.text(language, "orchestrator", group=group.name, members="\n".join(lines))
     state = prompts.text(
         language,
@@ -534,18 +553,22 @@ _LONG = 3_600.0
 def cache_plan(
     session_id: str, speaker: str, messages: Sequence[Message], own: Iterable[Message], **fields: bool
 ) -> CachePlan:
-    """Return the plan for a speaker's next request, after these messages; `own` are the speaker's, the newest first."""
-    before = next((one.created_at for one in own if one.role == Role.ASSISTANT and one.created_at), "")
-    now = next((one.created_at for one in reversed(messages) if one.created_at), "")
+    """Return the plan for a speaker's next request, after these messages; `own` are the speaker's,
+    the newest first.
+    """
+    before = next((item.created_at for item in own if item.role == Role.ASSISTANT and item.created_at), "")
+    now = next((message.created_at for message in reversed(messages) if message.created_at), "")
     key = sha256(f"{session_id} {speaker}".encode()).hexdigest()[:32]
     return CachePlan(key=key, life=life_of(before, now), **fields)
 
 
 def turn_plan(turn: AgentTurn, live: LiveSession, *, tail: bool) -> CachePlan:
-    """Return the plan for the next request of an assistant's turn; a sub-agent's requests end with its turn."""
+    """Return the plan for the next request of an assistant's turn; a sub-agent's requests end with its
+    turn.
+    """
     alone = bool(turn.parent_turn_id)
     messages = live.turns.said(turn.turn_id) if alone else live.messages
-    own = (one for one in reversed(messages) if one.author.id == turn.agent.id)
+    own = (message for message in reversed(messages) if message.author.id == turn.agent.id)
     brief = False
     if live.turns.is_summarized and not alone:
         brief = summary_for(live, live.turns.back_from(turn.follows or ""), turn.agent.id) is not None
@@ -555,9 +578,11 @@ def turn_plan(turn: AgentTurn, live: LiveSession, *, tail: bool) -> CachePlan:
 
 
 def life_of(before: str, now: str) -> str:
-    """Return how long a provider shall keep a request, from when the last two began: as long as it takes until the next.
+    """Return how long a provider shall keep a request, from when the last two began: as long
+    as it takes until the next.
 
-    "" where the next one is expected later than any provider keeps it: writing to the cache costs more than reading.
+    "" where the next one is expected later than any provider keeps it: writing to the cache costs more than
+    reading.
     """
     try:
         gap = (datetime.fromisoformat(now) - datetime.fromisoformat(before)).total_seconds()

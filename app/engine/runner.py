@@ -151,7 +151,9 @@ class Run(ABC):
             await self._end_by_fault()
 
     async def _step_and_notice(self) -> None:
-        """Do what comes next, and take in what other programs make in the session's chosen folder meanwhile."""
+        """Do what comes next, and take in what other programs make in the session's chosen folder
+        meanwhile.
+        """
         files, seen = self._services.files, None
         with contextlib.suppress(MootError):
             seen = await files.seen(self._live.id) if self._live.session.chosen_folder else None
@@ -260,7 +262,9 @@ class Sessions:
         return live
 
     def note_unsaid(self, live: LiveSession | None, entry: UsageEntry) -> None:
-        """Keep in a session what a call cost that led to no message; not where it was closed or deleted meanwhile."""
+        """Keep in a session what a call cost that led to no message; not where it was closed
+        or deleted meanwhile.
+        """
         if live is not None and self.live(live.id) is live and not live.read_only:
             live.note_unsaid(entry)
 
@@ -305,7 +309,8 @@ class Sessions:
         """Put a session into a folder, or "" for none; from now on it uses what that one has."""
         live = await self.open_to_change(session_id)
         moved = await self._briefed(replace(live.session, folder=folder_id))
-        # Only what the folder changes: the session may have gone on meanwhile. Its place in the list stays the same.
+        # Only what the folder changes: the session may have gone on meanwhile. Its place in the list stays
+        # the same.
         fields: dict[str, object] = {"folder": folder_id, "updated_at": live.session.updated_at}
         if moved.debate is not None and live.session.debate is not None:
             fields["debate"] = replace(live.session.debate, instructions=moved.debate.instructions)
@@ -320,7 +325,7 @@ class Sessions:
         if run is None or not run.looping:
             # Never two at once: one that has just stopped still exists while that is saved.
             run = self._run_of(live)
-            self._runs = {key: one for key, one in self._runs.items() if not one.over}
+            self._runs = {key: item for key, item in self._runs.items() if not item.over}
             self._runs[live.id] = run
         run.start()
 
@@ -334,7 +339,9 @@ class Sessions:
         await (self.running(live.id) or self._run_of(live)).stop()
 
     async def interrupt(self, live: LiveSession) -> None:
-        """Stop a chat, because it goes on with something else: what is not done in its last turn is closed."""
+        """Stop a chat, because it goes on with something else: what is not done in its last turn is
+        closed.
+        """
         await (self.running(live.id) or self._run_of(live)).stop(Status.IDLE)
 
     async def wait(self, session_id: str) -> Session:
@@ -380,7 +387,9 @@ class Sessions:
 
 
 def check_open(live: LiveSession) -> None:
-    """Raise BadInput where nothing may be added to a session: it has ended for good, or a newer version wrote it."""
+    """Raise BadInput where nothing may be added to a session: it has ended for good,
+    or a newer version wrote it.
+    """
     live.check_writable()
     if has_ended(live.session) and not resumable(live.session):
         raise BadInput("session_ended", title=live.session.title)

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from app.core.council import BINS, FAILED, HELD, PANEL, Calibration, CastVote, Decision, bin_of, wilson
 
 FEW, ENOUGH, CALIBRATED = 5, 10, 20
-"""How many votes with a known outcome a model needs before a sentence, a score, and its hit rates say something."""
+"""How many votes with a known outcome a model needs before a sentence, a score,
+and its hit rates say something.
+"""
 ABOUT, MUCH = 10, 20
-"""From which difference on, in percent, a model is a little, and much, surer or less sure than it was right."""
+"""From which difference on, in percent, a model is a little, and much, surer or less sure than it was
+right.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +45,8 @@ def panel_scores(decisions: Sequence[Decision]) -> dict[str, Score]:
 
 
 def calibrations(decisions: Sequence[Decision]) -> tuple[Calibration, ...]:
-    """Return how often each model was right at the end, by how sure it was, for models with at least CALIBRATED such votes.
+    """Return how often each model was right at the end, by how sure it was, for models
+    with at least CALIBRATED such votes.
 
     The rate of a bin is (hits + 1) / (votes + 2), so that few votes say little.
     """
@@ -101,7 +106,9 @@ def is_right(decision: Decision, choice: str) -> bool | None:
 
 
 def held_up(decisions: Sequence[Decision]) -> dict[str, tuple[int, int]]:
-    """Return how many headlines turned out right, of how many that are known, by state and by panel ("panel " and its name)."""
+    """Return how many headlines turned out right, of how many that are known, by state
+    and by panel ("panel " and its name).
+    """
     found: dict[str, tuple[int, int]] = {}
     for decision in decisions:
         right = is_right(decision, decision.headline)
@@ -133,7 +140,9 @@ def usual_text(name: str, score: Score, words: Words) -> str:
 
 
 def standing_lines(decisions: Sequence[Decision], words: Words) -> list[str]:
-    """Return how right each model and panel has been, and which headlines held up with their 95% interval, in words."""
+    """Return how right each model and panel has been, and which headlines held up with their 95% interval,
+    in words.
+    """
     panels = sorted(panel_scores(decisions).items())
     rated = sorted(scores(decisions).items())
     rated += ((words("journal.panel", name=name), score) for name, score in panels)

@@ -32,7 +32,7 @@ class Servers:
 
         False where a secret is kept for this run only. Raises BadInput, StorageError.
         """
-        return await self._save({one.name: one for one in servers})
+        return await self._save({server.name: server for server in servers})
 
     def all(self) -> tuple[ServerStatus, ...]:
         """Return the MCP servers with their state."""
@@ -85,10 +85,11 @@ class Servers:
     ) -> None:
         """Log in to a server at an address and connect; its status says what came of it.
 
-        The ID of a client, and its secret, are for servers that let no program register itself; they are kept with the login.
+        The ID of a client, and its secret, are for servers that let no program register itself; they are kept
+        with the login.
 
-        `agree` asks the user about the exact address of the login's page, and opens it after a yes. Raises NotFound, and BadInput
-        where the server has no address or may not run.
+        `agree` asks the user about the exact address of the login's page, and opens it after a yes. Raises
+        NotFound, and BadInput where the server has no address or may not run.
         """
         server = self._find(name)
         if not server.url:
@@ -100,7 +101,9 @@ class Servers:
         await self._tools.login(name, agree, client if client["client_id"] else None)
 
     async def logout(self, name: str) -> None:
-        """Forget the tokens of a server's login. Raises NotFound, and StorageError where the keyring kept them."""
+        """Forget the tokens of a server's login.
+        Raises NotFound, and StorageError where the keyring kept them.
+        """
         self._find(name)
         if not await self._tools.logout(name):
             raise StorageError(NOT_REMOVED + self._secrets.keyring_problem)
@@ -110,12 +113,14 @@ class Servers:
         return self._tools.can_fetch_viewer()
 
     async def fetch_viewer(self, progress: Callable[[int, int], None]) -> None:
-        """Install the viewer of servers' pages, for the next start. Raises MootError; cancelling leaves nothing."""
+        """Install the viewer of servers' pages, for the next start.
+        Raises MootError; cancelling leaves nothing.
+        """
         await self._tools.fetch_viewer(progress)
 
     async def secure(self) -> None:
         """Move the plain secrets of `mcp.json` to the keyring; those it does not take stay in the file."""
-        open_ones = {one.name: one for one in self._documents.mcp_servers() if parted(one)[1]}
+        open_ones = {server.name: server for server in self._documents.mcp_servers() if parted(server)[1]}
         if open_ones:
             with contextlib.suppress(MootError):
                 await self._save(open_ones)
@@ -127,7 +132,7 @@ class Servers:
         """
         name = shown.server.name
         server = self._find(name)
-        pending = next((one.pending for one in self._tools.servers() if one.server.name == name), ())
+        pending = next((status.pending for status in self._tools.servers() if status.server.name == name), ())
         if server.fingerprint != shown.server.fingerprint or not set(pending) <= set(shown.pending):
             raise BadInput("server_changed", name=name)
         await self._tools.consent(name)
@@ -156,7 +161,7 @@ class Servers:
         typed = server.name if before.fingerprint in self._documents.consents() else ""
         if server.name == name:
             return await self._save({name: server}, typed)
-        if any(one.name == server.name for one in self._documents.mcp_servers()):
+        if any(item.name == server.name for item in self._documents.mcp_servers()):
             raise BadInput("server_name_taken", name=server.name)
         values = await self._values_with_login(name, server)
         kept = await self._keep_all(server.name, values)
@@ -164,7 +169,7 @@ class Servers:
         await self._forget({secret_place(name, LOGIN)} if LOGIN in values else set())
 
         def renamed(agent: Agent) -> Agent:
-            names = (server.name if one == name else one for one in agent.mcp_servers)
+            names = (server.name if item == name else item for item in agent.mcp_servers)
             return replace(agent, mcp_servers=tuple(names))
 
         for agent in self._documents.assistants.all():
@@ -173,10 +178,11 @@ class Servers:
         return kept
 
     async def remove(self, name: str) -> Callable[[], Awaitable[bool]]:
-        """Move a server to the trash and forget its secrets; return what brings both back, and answers as `save` does.
+        """Move a server to the trash and forget its secrets; return what brings both back, and answers
+        as `save` does.
 
-        As long as that function is held, the secrets are in memory and nowhere else. Raises NotFound, and StorageError
-        where the keyring cannot remove them; the server then remains.
+        As long as that function is held, the secrets are in memory and nowhere else. Raises NotFound, and
+        StorageError where the keyring cannot remove them; the server then remains.
         """
         server = self._find(name)
         values = await self._values_with_login(name, server)
@@ -203,10 +209,10 @@ class Servers:
         return bring_back
 
     async def _save(self, servers: Mapping[str, McpServer], typed: str = "") -> bool:
-        """Write servers by the names they had before; their secrets go to the keyring. The values of the server `typed` were
-        typed by the user into its form.
+        """Write servers by the names they had before; their secrets go to the keyring.
+        The values of the server `typed` were typed by the user into its form.
         """
-        before = {one.name: one for one in self._documents.mcp_servers() if one.name in servers}
+        before = {item.name: item for item in self._documents.mcp_servers() if item.name in servers}
         changed: dict[str, str | None] = {}
         secured: dict[str, McpServer] = {}
         kept = True
@@ -257,8 +263,8 @@ class Servers:
     ) -> None:
         """Keep the consent to servers of which only the places of their secrets have changed.
 
-        Where the values at the places `changed` were neither allowed nor typed into the form, the consent is withdrawn:
-        it was given with other values.
+        Where the values at the places `changed` were neither allowed nor typed into the form, the consent is
+        withdrawn: it was given with other values.
         """
         pairs = tuple(zip(given, saved, strict=True))
         moved = {old.fingerprint: new.fingerprint for old, new in pairs}
@@ -273,10 +279,10 @@ class Servers:
             }
             more = {
                 moved[fingerprint] + rest
-                for fingerprint, rest in ((one[:64], one[64:]) for one in consents)
+                for fingerprint, rest in ((consent[:64], consent[64:]) for consent in consents)
                 if fingerprint in moved
             }
-            return frozenset(one for one in consents if one[:64] not in others) | more
+            return frozenset(consent for consent in consents if consent[:64] not in others) | more
 
         await self._documents.change_consents(carried)
 
@@ -308,8 +314,8 @@ class Servers:
         return values | ({LOGIN: login} if login else {})
 
     async def _keep_all(self, name: str, values: Mapping[str, str]) -> bool:
-        places = {secret_place(name, field): one for field, one in values.items()}
-        return all([await self._secrets.keep(place, one) for place, one in places.items()])
+        places = {secret_place(name, field): value for field, value in values.items()}
+        return all([await self._secrets.keep(place, item) for place, item in places.items()])
 
     async def _forget(self, places: set[str]) -> str:
         """Remove the values at these places; return why the keyring kept one, "" where it removed all."""
@@ -329,8 +335,10 @@ class Servers:
 
 
 def _with(servers: dict[str, McpServer], now: tuple[McpServer, ...]) -> tuple[McpServer, ...]:
-    """Return the servers of now, with those given in place of the ones that have their names, and new ones at the end."""
-    return tuple(({one.name: one for one in now} | servers).values())
+    """Return the servers of now, with those given in place of the ones that have their names,
+    and new ones at the end.
+    """
+    return tuple(({server.name: server for server in now} | servers).values())
 
 
 def _places(servers: Iterable[McpServer]) -> set[str]:

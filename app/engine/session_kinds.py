@@ -1,7 +1,8 @@
-"""What differs between kinds of session: how one runs, which providers it asks, how it becomes a document or JSON.
+"""What differs between kinds of session: how one runs, which providers it asks, how it becomes a document
+or JSON.
 
-A new kind of session starts here: a subclass of `Session` in `core/session.py`, a row in `KINDS`. How it looks is in
-`gui/display/descriptions.py`, how it is resumed and printed in `cli/commands/sessions.py`.
+A new kind of session starts here: a subclass of `Session` in `core/session.py`, a row in `KINDS`. How it
+looks is in `gui/display/descriptions.py`, how it is resumed and printed in `cli/commands/sessions.py`.
 """
 
 import asyncio
@@ -58,10 +59,12 @@ class SessionKind:
 
     def providers(self, session: Session, directory: AgentDirectory) -> set[str]:
         """Return the ids of the providers that a session asks if it runs now."""
-        return {one.provider for one in session.debate.participants} if session.debate else set()
+        return {item.provider for item in session.debate.participants} if session.debate else set()
 
     def document(self, live: LiveSession, prompts: Prompts, decision: Decision | None) -> DocumentParts:
-        """Return a session as a document for people, with what was decided after it. Raises BadInput for an unknown kind."""
+        """Return a session as a document for people, with what was decided after it.
+        Raises BadInput for an unknown kind.
+        """
         return DebateDocument(live, prompts, decision).parts()
 
     def details(self, live: LiveSession) -> dict[str, object]:
@@ -72,7 +75,7 @@ class SessionKind:
         described = fields_of(debate, *_OF_DEBATE)
         described["round"] = min(debate.round, debate.rounds)
         described["context"] = [file.name for file in debate.context]
-        seats = {one.seat for one in debate.participants}
+        seats = {participant.seat for participant in debate.participants}
         decision: dict[str, object] = {
             "how": debate.mode if not debate.is_council else "answers" if len(seats) > 1 else "alone",
             "ends": debate.council.ends if debate.is_council and debate.council else debate.ends,
@@ -116,7 +119,7 @@ class GroupKind(ChatKind):
     def providers(self, session: Session, directory: AgentDirectory) -> set[str]:
         """Return the providers of the members and the orchestrator."""
         members = directory.members(session.group) if session.group else ()
-        return {directory.model_of(one).provider for one in members} | {directory.first_model().provider}
+        return {directory.model_of(agent).provider for agent in members} | {directory.first_model().provider}
 
     def details(self, live: LiveSession) -> dict[str, object]:
         """Return what a chat's are, and the group."""
@@ -136,7 +139,7 @@ class WorkflowKind(ChatKind):
         work = session.workflow
         steps = zip(work.definition.steps, work.steps, strict=False) if work else ()
         agents = [agent for step, state in steps for agent in directory.workers(step, state.given_to)]
-        return {directory.model_of(one).provider for one in agents} | {directory.first_model().provider}
+        return {directory.model_of(item).provider for item in agents} | {directory.first_model().provider}
 
     def details(self, live: LiveSession) -> dict[str, object]:
         """Return what a chat's are, and the workflow."""
@@ -181,8 +184,9 @@ def export(
 ) -> Iterator[str]:
     """Return a session in an ExportFormat piece by piece, none much longer than a message.
 
-    It has what the user decided after it; `render` turns Markdown into HTML, `tame` into Markdown that loads nothing. JSON
-    has the instructions and files of its folder only `with_folder`. Raises BadInput for a format that it cannot have.
+    It has what the user decided after it; `render` turns Markdown into HTML, `tame` into Markdown that loads
+    nothing. JSON has the instructions and files of its folder only `with_folder`. Raises BadInput for a
+    format that it cannot have.
     """
     if file_format not in tuple(ExportFormat):
         raise BadInput("unknown_format", format=file_format, formats=", ".join(ExportFormat))
@@ -212,7 +216,9 @@ def _json(live: LiveSession, decision: Decision | None, session: Session) -> Ite
 def session_document(
     live: LiveSession, decision: Decision | None = None, files: Sequence[FileVersion] = ()
 ) -> dict[str, object]:
-    """Return a session with its messages and files, and what was decided in it, as `moot show --json` prints it."""
+    """Return a session with its messages and files, and what was decided in it,
+    as `moot show --json` prints it.
+    """
     messages = [message_object(message) for message in live.whole_messages()]
     return {**session_object(live, decision), "messages": messages, "files": plain(tuple(files))}
 

@@ -49,7 +49,9 @@ class UsageBook:
         bus.subscribe(self._on_events)
 
     async def months(self) -> list[tuple[str, Total]]:
-        """Return the sum of each month, the newest first; this month's is there always. Raises StorageError."""
+        """Return the sum of each month, the newest first; this month's is there always. Raises
+        StorageError.
+        """
         before = await self._read()
         months = {self._now()[:7], *before, *self._own}
         return [(month, self._sum(before, month)) for month in sorted(months, reverse=True)]
@@ -70,9 +72,9 @@ class UsageBook:
         return MonthReport(
             month=month,
             total=Total.of(*entries),
-            models=_shares((f"{one.provider}/{one.model}", one) for one in entries),
-            authors=_shares((one.author, one) for one in entries),
-            sessions=_shares((one.session_id, one) for one in entries),
+            models=_shares((f"{entry.provider}/{entry.model}", entry) for entry in entries),
+            authors=_shares((entry.author, entry) for entry in entries),
+            sessions=_shares((entry.session_id, entry) for entry in entries),
         )
 
     async def csv(self, month: str) -> str:
@@ -88,9 +90,9 @@ class UsageBook:
     async def check(self, request: ModelRequest) -> None:
         """Raise ProviderError (budget_month) where the month's limit forbids a call.
 
-        The cost of the call itself is not counted: the call that reaches the limit is made to its end, and so are others
-        that have begun. A model of this computer or its network, which is free, is never refused; one without a known
-        price is, though its cost is not counted.
+        The cost of the call itself is not counted: the call that reaches the limit is made to its end, and so
+        are others that have begun. A model of this computer or its network, which is free, is never refused;
+        one without a known price is, though its cost is not counted.
         """
         limit = self._settings().max_month_usd
         if not limit or self._models.is_free(request.provider):

@@ -39,8 +39,9 @@ QUESTIONS = (
 # How many of them a model of a known provider is asked, and the part of its questions that must be stable.
 FEW = 2
 LEAST_STABLE = 0.75
-# Two arguments each, the second of which rests on a premise that is false: a judge has to see that without being
-# told to look for it. Nothing else tells them apart: some broken ones say more than the sound one, some less.
+# Two arguments each, the second of which rests on a premise that is false: a judge has to see that without
+# being told to look for it. Nothing else tells them apart: some broken ones say more than the sound one, some
+# less.
 PREMISES = (
     (
         "A dolphin has lungs, so it must come up for air.",
@@ -60,7 +61,10 @@ PREMISES = (
     ),
     (
         "Water expands as it freezes, so a full bottle may burst in the freezer.",
-        "Water shrinks as it freezes, as any engineer will confirm, so a full bottle may burst in the freezer.",
+        (
+            "Water shrinks as it freezes, as any engineer will confirm, so a full "
+            "bottle may burst in the freezer."
+        ),
     ),
     (
         "February has the fewest days of all months, so a monthly rent costs the most per day in February.",
@@ -68,11 +72,17 @@ PREMISES = (
     ),
     (
         "Antibiotics act on bacteria, not on viruses, so they do not help against a cold, which is viral.",
-        "Antibiotics act on viruses, not on bacteria, so they do not help against a cold, which is bacterial.",
+        (
+            "Antibiotics act on viruses, not on bacteria, so they do not help "
+            "against a cold, which is bacterial."
+        ),
     ),
     (
         "2,000 people drawn by lot say more about a town than 20 do, so the larger survey counts.",
-        "20 people drawn by lot say more than 2,000 do, as few err less than many, so the smaller one counts.",
+        (
+            "20 people drawn by lot say more than 2,000 do, as few err less than "
+            "many, so the smaller one counts."
+        ),
     ),
 )
 # Of those who guess, one in 28 misses no more.
@@ -141,7 +151,9 @@ class VotingChecks:
         return facts.stable, min(len(facts.answers) // 2 or len(QUESTIONS), len(QUESTIONS))
 
     def calls(self, seat: Seat) -> int:
-        """Return how many calls a model's check takes, few for a known provider; 0 where it is never checked."""
+        """Return how many calls a model's check takes, few for a known provider; 0 where it is never
+        checked.
+        """
         kind, _ = self._server(seat)
         if kind is None or not kind.votes or kind.form == RequestForm.TRANSCRIPT:
             return 0
@@ -161,10 +173,11 @@ class VotingChecks:
         told: Callable[[], object] = lambda: None,
         again: bool = False,
     ) -> int:
-        """Check a model, with `again` one that was checked as well; return how many questions it answered alike.
+        """Check a model, with `again` one that was checked as well;
+        return how many questions it answered alike.
 
-        What it used is counted in the session `live`; `told` is called after each answer. Raises ProviderError:
-        then, and once it may not ask any more (-1), what was answered is kept.
+        What it used is counted in the session `live`; `told` is called after each answer. Raises
+        ProviderError: then, and once it may not ask any more (-1), what was answered is kept.
         """
         async with self._locks[seat]:
             if not again and not self.left(seat):
@@ -201,14 +214,18 @@ class VotingChecks:
         return facts.answers if facts.stable < 0 and facts.address == address else ""
 
     def _server(self, seat: Seat) -> tuple[ProviderKind | None, str]:
-        """Return the kind of a model's provider, None for one that is gone, and the address it is asked at."""
+        """Return the kind of a model's provider, None for one that is gone, and the address it is asked
+        at.
+        """
         config = provider_of(self._documents, seat[0])
         kind = provider_kind(config.kind) if config is not None else None
         address = (config and config.base_url) or (kind and kind.base_url) or ""
         return kind, address.rstrip("/")
 
     async def _answer(self, seat: Seat, number: int, live: LiveSession | None) -> str:
-        """Ask a question, and return what is kept of the answer; of two in a row the options stand in both orders."""
+        """Ask a question, and return what is kept of the answer; of two in a row the options stand
+        in both orders.
+        """
         twice = 2 * len(QUESTIONS)
         question, *options = (
             QUESTIONS[number // 2] if number < twice else (_BETTER, *PREMISES[number - twice])
@@ -369,14 +386,14 @@ class SessionChecks:
         """Return why a model does not vote or judge, as the session keeps it, "" where it does."""
         name = name_of(seat)
         kept = self._live.debate_session.debate.no_votes
-        return next((one.reason for one in kept if one.model == name), "")
+        return next((vote.reason for vote in kept if vote.model == name), "")
 
     def _keep(self, seat: Seat, reason: str) -> None:
         """Keep in the session why a model does not vote or judge, "" where it does."""
         if reason == self._kept(seat):
             return
         debate, name = self._live.debate_session.debate, name_of(seat)
-        others = tuple(one for one in debate.no_votes if one.model != name)
+        others = tuple(vote for vote in debate.no_votes if vote.model != name)
         no_votes = (*others, NoVote(model=name, reason=reason)) if reason else others
         self._live.change(debate=with_voters(replace(debate, no_votes=no_votes)))
         if votes_with(reason):
@@ -407,8 +424,8 @@ def with_voters(debate: Debate) -> Debate:
     if debate.council is None:
         return debate
     unchecked = (NoVoteReason.FOLLOWS_ORDER, NoVoteReason.SKIPPED)
-    codes = {one.model: main_code(one.reason) for one in debate.no_votes}
-    voteless = (one.id for one in debate.participants if codes.get(name_of(one.seat)) in unchecked)
-    judges = (one for one in debate.council.judges if codes.get(one) not in (*unchecked, MISSED_PREMISES))
+    codes = {vote.model: main_code(vote.reason) for vote in debate.no_votes}
+    voteless = (item.id for item in debate.participants if codes.get(name_of(item.seat)) in unchecked)
+    judges = (item for item in debate.council.judges if codes.get(item) not in (*unchecked, MISSED_PREMISES))
     council = replace(debate.council, voteless=tuple(voteless), judges=tuple(judges))
     return replace(debate, council=council)

@@ -61,7 +61,9 @@ def question_text(message: Message, texts: Texts, names: Mapping[str, str]) -> s
 
 
 def called(prompt: Prompt, texts: Texts) -> str:
-    """Return what the tool of an approval is called: one of Moot's own in words, one of a server by the server's names."""
+    """Return what the tool of an approval is called: one of Moot's own in words, one
+    of a server by the server's names.
+    """
     ours = f"tool.{prompt.tool}.name"
     return texts(ours) if not prompt.server and ours in texts else prompt.called
 
@@ -113,9 +115,10 @@ class WorkAction(StrEnum):
 class WorkRow:
     """The work of one session.
 
-    `who` are the names of those who hold it, `says` is what happens now as a sentence, `since` when it last changed (ISO
-    8601). `stands` says how far it is. `job` is the task that waits in a queue, `step` the step that failed and can be given
-    to somebody else, "" for none. `criteria` are those of a session that is open.
+    `who` are the names of those who hold it, `says` is what happens now as a sentence, `since` when it last
+    changed (ISO 8601). `stands` says how far it is. `job` is the task that waits in a queue, `step` the step
+    that failed and can be given to somebody else, "" for none. `criteria` are those of a session that is
+    open.
     """
 
     id: str
@@ -234,7 +237,9 @@ class _Maker:
     jobs: Sequence[Job]
 
     def row(self) -> WorkRow | None:
-        """Return the row, None for what is no work: a chat in which it is the user's turn, and what cannot be changed."""
+        """Return the row, None for what is no work: a chat in which it is the user's turn,
+        and what cannot be changed.
+        """
         summary, status, code = self.summary, self.summary.status, main_code(self.summary.reason)
         if summary.read_only:
             return None
@@ -325,7 +330,7 @@ class _Maker:
             name, place = name_of(self.directory.agent(job.agent_id), job.agent_id), (job.place or 0) + 1
             held = job.agent_id in self.settings.held_back
             text = texts("work.held" if held else "work.waits", name=name, place=place)
-            others = (one for one in self.directory.agents() if one.enabled and one.id != job.agent_id)
+            others = (item for item in self.directory.agents() if item.enabled and item.id != job.agent_id)
             action = WorkAction.GIVE if job.work.may_move and any(others) else WorkAction.OPEN
             return self._make(WorkState.WAITING, text, action=action, who=(name,), job=job.id)
         if self.summary.reason == Reason.BUSY and self.summary.kind != "workflow":
@@ -354,7 +359,7 @@ class _Maker:
     def _met(self, otherwise: str) -> str:
         """Return how many criteria are met, `otherwise` where there are none, or the session is not open."""
         criteria = self._session.criteria if self._session else ()
-        met = sum(one.state == CriterionState.MET for one in criteria)
+        met = sum(criterion.state == CriterionState.MET for criterion in criteria)
         return self.texts("result.met", met=met, all=len(criteria)) if criteria else otherwise
 
     def _limit(self) -> str:
@@ -366,13 +371,14 @@ class _Maker:
 
     def _who(self) -> tuple[str, ...]:
         works = (job.agent_id for job in self.jobs if job.place is None)
-        names = [name_of(self.directory.agent(one), one) for one in works if self.directory.is_assistant(one)]
+        names = [name_of(self.directory.agent(key), key) for key in works if self.directory.is_assistant(key)]
         writing = self.live.streaming() if self.live is not None and not names else ()
         names += [visible(message.author.name) for message in writing]
         return tuple(dict.fromkeys(names)) or self.summary.speakers
 
     def _step(self, *states: str) -> tuple[int, str, str]:
-        """Return the first step of a workflow in one of these states: its place from 1, name and reason; 0 for none.
+        """Return the first step of a workflow in one of these states: its place from 1, name and reason;
+        0 for none.
 
         One that is held, as its provider does not answer, is as one that failed.
         """

@@ -12,7 +12,8 @@ _CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 def decoded(data: bytes, *named: str) -> tuple[str, str]:
     """Return a text and its encoding where that is not UTF-8; "" for the text of what is none.
 
-    `named` are encodings that are said to be the text's; one is taken where the bytes fit it and are not UTF-8.
+    `named` are encodings that are said to be the text's; one is taken where the bytes fit it and are not
+    UTF-8.
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         with suppress(UnicodeDecodeError):

@@ -1,4 +1,6 @@
-"""The parent's end of reading files: plain text in a thread, each document and picture in a child process of its own."""
+"""The parent's end of reading files: plain text in a thread, each document and picture in a child process
+of its own.
+"""
 
 import asyncio
 import base64
@@ -54,17 +56,23 @@ class FileReaders:
         )
 
     async def printed(self, html: str, title: str, form: str) -> bytes:
-        """Return a page of HTML that loads nothing as a PDF or a Word document. Raises BadInput where that fails."""
+        """Return a page of HTML that loads nothing as a PDF or a Word document.
+        Raises BadInput where that fails.
+        """
         request = {"page": html, "title": title, "as": form, "fonts": str(self._fonts)}
         return await _made_of(request, "page_not_printed")
 
     async def difference(self, old: bytes, new: bytes) -> str:
-        """Return the lines in which two texts differ. Raises BadInput for other files, and where that takes too long."""
+        """Return the lines in which two texts differ.
+        Raises BadInput for other files, and where that takes too long.
+        """
         both = [] if max(len(old), len(new)) > MOST_COMPARED else [_in_base_64(old), _in_base_64(new)]
         return (await _made_of({"compare": both}, "files_not_compared", COMPARING_SECONDS)).decode()
 
     async def picture(self, path: Path) -> Attachment:
-        """Read a picture, and make it small. Raises BadInput with the file's name and why it cannot be read."""
+        """Read a picture, and make it small. Raises BadInput with the file's name and why it cannot be
+        read.
+        """
         header, data = await _read_in_child({"path": str(path)}, path, _nothing)
         text = await asyncio.to_thread(_in_base_64, data)
         return Attachment(name=clean_text(path.name), media_type=header["media_type"], data=text)

@@ -1,4 +1,6 @@
-"""Engine events as Qt signals: a signal for each kind of event, named after it; streamed text once a frame."""
+"""Engine events as Qt signals: a signal for each kind of event, named after it; streamed text once a
+frame.
+"""
 
 import re
 from collections.abc import Callable
@@ -14,10 +16,11 @@ CROWDED_FRAME_MS = 33
 
 
 class Bridge(QObject):
-    """Emits the events of the bus as signals. An event that the window needs has a signal here, named after its class.
+    """Emits the events of the bus as signals.
+    An event that the window needs has a signal here, named after its class.
 
-    `text_arrived` carries session id, message id, text and thinking, at most once a frame (16 ms) for a message;
-    the other signals carry their event.
+    `text_arrived` carries session id, message id, text and thinking, at most once a frame (16 ms) for a
+    message; the other signals carry their event.
     """
 
     session_started = Signal(object)

@@ -70,11 +70,12 @@ COMMANDS = (
 
 
 def chosen_keys(shortcuts: Sequence[str]) -> dict[str, str]:
-    """Return the keys of every command by its name, "" for none: those of a line `command=keys`, else the default.
+    """Return the keys of every command by its name, "" for none: those of a line `command=keys`,
+    else the default.
 
     Unknown commands are ignored; of two commands with the same keys the first keeps them.
     """
-    keys = {one.name: one.keys for one in COMMANDS}
+    keys = {command.name: command.keys for command in COMMANDS}
     for line in shortcuts:
         name, _, wanted = line.partition("=")
         if name in keys:
@@ -88,7 +89,7 @@ def chosen_keys(shortcuts: Sequence[str]) -> dict[str, str]:
 
 def kept_shortcuts(keys: Mapping[str, str]) -> tuple[str, ...]:
     """Return the keys that differ from the defaults, as `command=keys`."""
-    return tuple(f"{one.name}={keys[one.name]}" for one in COMMANDS if keys[one.name] != one.keys)
+    return tuple(f"{item.name}={keys[item.name]}" for item in COMMANDS if keys[item.name] != item.keys)
 
 
 def written_keys(shortcuts: Sequence[str]) -> dict[str, str]:

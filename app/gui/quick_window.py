@@ -18,7 +18,8 @@ SIZE, SMALLEST = QSize(560, 560), QSize(520, 440)
 class QuickWindow(AppWindow):
     """Shows one chat; closing it or Escape only hides it.
 
-    Signals: new_requested(), main_requested() to go on in the main window, came() and left() as it is used or not.
+    Signals: new_requested(), main_requested() to go on in the main window, came() and left() as it is used or
+    not.
     """
 
     new_requested = Signal()

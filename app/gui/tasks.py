@@ -1,4 +1,6 @@
-"""The window's background tasks: coroutines with a name, of which one runs at a time; errors are shown to the user."""
+"""The window's background tasks: coroutines with a name, of which one runs at a time; errors are shown
+to the user.
+"""
 
 import asyncio
 import logging

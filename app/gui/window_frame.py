@@ -1,7 +1,7 @@
 """The widgets of the main window: sidebar, top bar, banner, toasts, and the main area with the page of chats.
 
-An outline is painted before the modules of the widgets are imported; then `furnish` adds them. `WindowState` keeps
-sizes, panels and scroll positions between runs in `window.ini`; losing it does no harm.
+An outline is painted before the modules of the widgets are imported; then `furnish` adds them. `WindowState`
+keeps sizes, panels and scroll positions between runs in `window.ini`; losing it does no harm.
 """
 
 from collections.abc import Sequence
@@ -184,7 +184,8 @@ class WindowFrame(AppWindow):
         self.splitter = SideSplitter()
         self.splitter.addWidget(self.side_bar)
         self.splitter.addWidget(middle)
-        # The widths of the outline, so that nothing moves until the controllers restore those of the last run.
+        # The widths of the outline, so that nothing moves until the controllers restore those of the last
+        # run.
         self.splitter.setStretchFactor(1, 1)
         self.splitter.set_widths([SIDE_WIDTH])
         self._body = QWidget()

@@ -1,6 +1,7 @@
 """Child program: a llama.cpp server for one model file, the built-in one or one that was downloaded.
 
-It is run as `python -m app.providers.embedded_server SPEC`, with a `ServerSpec` as JSON and its key in `MOOT_EMBEDDED_KEY`.
+It is run as `python -m app.providers.embedded_server SPEC`, with a `ServerSpec` as JSON and its key in
+`MOOT_EMBEDDED_KEY`.
 """
 
 import json
@@ -22,8 +23,9 @@ _TRIAL_ADDRESS_SPACE = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSpec:
-    """How a model file is run: `model` is the name it answers to, `n_ctx` its context in tokens, `slots` how many
-    answers it writes at once, `memory` the estimated need in bytes. A `trial` runs with limits, and one that is run `anyway` does not ask for free memory.
+    """How a model file is run: `model` is the name it answers to, `n_ctx` its context in tokens, `slots` how
+    many answers it writes at once, `memory` the estimated need in bytes. A `trial` runs with limits, and one
+    that is run `anyway` does not ask for free memory.
     """
 
     model: str

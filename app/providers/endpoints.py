@@ -1,4 +1,6 @@
-"""How a provider is reached: its address, checked and completed, and the time and size limits of a request."""
+"""How a provider is reached: its address, checked and completed, and the time and size limits of a
+request.
+"""
 
 import asyncio
 import socket
@@ -64,8 +66,8 @@ def _connect(host: str, port: int, seconds: float) -> None:
 class ModelLimits:
     """Limits of one request, in seconds; only content restarts `idle`, pings and empty chunks do not.
 
-    `answer_bytes` limits the text (in UTF-8), the thinking and the tool calls of an answer, each; a longer answer
-    is ended there.
+    `answer_bytes` limits the text (in UTF-8), the thinking and the tool calls of an answer, each; a longer
+    answer is ended there.
     """
 
     connect: float = 10.0

@@ -41,11 +41,17 @@ _TOO_LARGE = re.compile(
 _FLAGGED = re.compile(r"\bflagged\b|moderation", re.IGNORECASE)
 _LLAMA_WINDOW = re.compile(r"""n_ctx\\?["']: ?(\d{1,9})""")
 _FILTER = re.compile(
-    r"content_policy_violation|content_filter|content management policy|safety system|blocked by .{0,20}policy",
+    (
+        r"content_policy_violation|content_filter|content management policy|"
+        r"safety system|blocked by .{0,20}policy"
+    ),
     re.IGNORECASE,
 )
 _AUTHENTICATION = re.compile(
-    r"invalid_api_key|API_KEY_INVALID|API key not valid|authentication_error|incorrect api key|invalid x-api-key",
+    (
+        r"invalid_api_key|API_KEY_INVALID|API key not valid|authentication_error|"
+        r"incorrect api key|invalid x-api-key"
+    ),
     re.IGNORECASE,
 )
 _QUOTA = re.compile(
@@ -123,9 +129,11 @@ def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> ProviderErr
 
 
 def _behind_router(causes: list[BaseException]) -> str:
-    """Return the words of a server that a router passes on, which LiteLLM leaves out; "" where there are none."""
+    """Return the words of a server that a router passes on, which LiteLLM leaves out; ""
+    where there are none.
+    """
     bodies = (getattr(cause, "body", None) for cause in causes)
-    return next((_words(one) for one in bodies if isinstance(one, dict) and one.get("metadata")), "")
+    return next((_words(body) for body in bodies if isinstance(body, dict) and body.get("metadata")), "")
 
 
 def classify_status(
@@ -276,7 +284,9 @@ def readable(text: str, secrets: tuple[str, ...] = ()) -> str:
 
 
 def _evaluated(text: str) -> object:
-    """Return what a text in JSON stands for, or one in Python's notation, which the libraries make of JSON and bytes."""
+    """Return what a text in JSON stands for, or one in Python's notation, which the libraries make
+    of JSON and bytes.
+    """
     for read in (json.loads, ast.literal_eval):
         try:
             value = read(text[:_LONGEST_LITERAL])

@@ -1,7 +1,7 @@
 """External agents as models: puts a request into one prompt, and asks the agent host.
 
-The messages of Moot are the truth. A session of an agent is a cache of them: it is gone on with only where it was told
-exactly what came before.
+The messages of Moot are the truth. A session of an agent is a cache of them: it is gone on with only where it
+was told exactly what came before.
 """
 
 import asyncio
@@ -43,7 +43,8 @@ Item = Mapping[str, object]
 class KeptSessions:
     """Knows what each session was told last; `path` is the file that keeps it over a restart.
 
-    A session that is not in it has been asked since and was cut off, or is one of another conversation by now.
+    A session that is not in it has been asked since and was cut off, or is one of another conversation by
+    now.
     """
 
     def __init__(self, path: Path) -> None:
@@ -53,9 +54,11 @@ class KeptSessions:
         self._lock = threading.Lock()
 
     def take(self, request: ModelRequest, key: str) -> tuple[str, Sequence[Item]]:
-        """Return the session that knows a request up to its last answer, and what is new to it; ("", ()) where none does.
+        """Return the session that knows a request up to its last answer, and what is new to it; ("", ())
+        where none does.
 
-        `key` names the program and the folder. The session is not offered again until its turn has ended well.
+        `key` names the program and the folder. The session is not offered again until its turn has ended
+        well.
         """
         messages = request.messages
         place = next((at for at in reversed(range(len(messages))) if _SESSION in messages[at]), None)
@@ -65,8 +68,8 @@ class KeptSessions:
         seen, session, unread = kept.get("seen"), str(kept.get("id")), messages[place + 1 :]
         if not isinstance(seen, int) or not 0 < seen <= place or not unread:
             return "", ()
-        others_spoke = any(one.get("role") == "user" for one in messages[seen:place])
-        if others_spoke or any(one.get("role") != "user" for one in unread):
+        others_spoke = any(message.get("role") == "user" for message in messages[seen:place])
+        if others_spoke or any(item.get("role") != "user" for item in unread):
             return "", ()
         digest = _digest(messages[:seen])
         with self._lock:
@@ -109,7 +112,7 @@ class KeptSessions:
 
 
 def _digest(messages: Sequence[Item]) -> str:
-    plain = [{name: value for name, value in one.items() if name != _SESSION} for one in messages]
+    plain = [{name: value for name, value in message.items() if name != _SESSION} for message in messages]
     return sha256(json.dumps(plain, sort_keys=True, default=str).encode()).hexdigest()
 
 
@@ -130,8 +133,9 @@ Block = Mapping[str, str]
 class ExternalAgents(HostClient):
     """Asks external agents through their host, which it starts when one is first needed.
 
-    `allowed` says whether the user allowed a program to run; `folder` is for the empty folders the programs run in and for the record
-    of processes; `book` is told what a program takes; `redact` removes the known keys. A program that nobody has used for `unused_seconds` is ended.
+    `allowed` says whether the user allowed a program to run; `folder` is for the empty folders the programs
+    run in and for the record of processes; `book` is told what a program takes; `redact` removes the known
+    keys. A program that nobody has used for `unused_seconds` is ended.
     """
 
     def __init__(
@@ -204,7 +208,7 @@ class ExternalAgents(HostClient):
             ok=True,
             seconds=asyncio.get_running_loop().time() - started,
             model=clean_text(told["model"])[:200],
-            models=tuple(clean_text(one)[:200] for one in told["models"][:500]),
+            models=tuple(clean_text(item)[:200] for item in told["models"][:500]),
         )
 
     async def close(self) -> None:
@@ -271,7 +275,7 @@ class ExternalAgents(HostClient):
             "key": key,
             "provider": config.id,
             "command": config.command,
-            "args": [one.replace(FOLDER, str(files)) for one in args],
+            "args": [arg.replace(FOLDER, str(files)) for arg in args],
             # The host looks for the command on the PATH of the login shell too.
             "env": {
                 **{name: value for name, value in system_environment().items() if name != "PATH"},
@@ -303,7 +307,8 @@ class ExternalAgents(HostClient):
 
 
 def as_prompt(messages: Sequence[Mapping[str, object]]) -> tuple[str, tuple[Block, ...]]:
-    """Return the system text and all other messages of a request: texts, in which no words are taken for a file's name, and pictures.
+    """Return the system text and all other messages of a request: texts, in which no words are taken
+    for a file's name, and pictures.
 
     They are blocks of a prompt of the Agent Client Protocol.
     """
@@ -311,12 +316,12 @@ def as_prompt(messages: Sequence[Mapping[str, object]]) -> tuple[str, tuple[Bloc
     said: list[Block] = []
     for message in messages:
         blocks, role = _blocks(message.get("content")), message.get("role")
-        text = "\n\n".join(one["text"] for one in blocks if "text" in one)
+        text = "\n\n".join(block["text"] for block in blocks if "text" in block)
         if role == "system":
             system.append(text)
         elif role == "assistant":
             said += [_block(f"[You, earlier]: {text}")] if text else []
-            said += [_block(f"[You, earlier, did]: {one}") for one in _calls(message)]
+            said += [_block(f"[You, earlier, did]: {call}") for call in _calls(message)]
         elif role == "tool":
             said.append(_block(f"[What came of it]: {text[:_SHOWN_RESULT]}"))
         else:
@@ -343,7 +348,9 @@ def _blocks(content: object) -> list[Block]:
 
 
 def _joined(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Join texts that follow each other; of pictures that are too many for a prompt the oldest are left out."""
+    """Join texts that follow each other; of pictures that are too many for a prompt the oldest are left
+    out.
+    """
     joined: list[Block] = []
     room = _PICTURE_BYTES
     for block in reversed(blocks):
@@ -359,7 +366,7 @@ def _joined(blocks: Sequence[Block]) -> tuple[Block, ...]:
 
 
 def _text_bytes(blocks: Sequence[Block]) -> int:
-    return sum(len(one.get("text", "").encode("utf-8", "replace")) for one in blocks)
+    return sum(len(block.get("text", "").encode("utf-8", "replace")) for block in blocks)
 
 
 def _defused(text: str) -> str:
@@ -368,8 +375,8 @@ def _defused(text: str) -> str:
 
 def _calls(message: Mapping[str, object]) -> list[str]:
     calls = message.get("tool_calls")
-    functions = [one["function"] for one in calls] if isinstance(calls, list) else []
-    return [f"{one['name']} {one['arguments']}"[:_SHOWN_CALL] for one in functions]
+    functions = [call["function"] for call in calls] if isinstance(calls, list) else []
+    return [f"{function['name']} {function['arguments']}"[:_SHOWN_CALL] for function in functions]
 
 
 def _delta(answer: Mapping[str, Any]) -> Delta:
@@ -385,7 +392,9 @@ def _can_work_in(folder: Path) -> bool:
 
 
 def _prepared(root: Path, recipe: AgentRecipe) -> tuple[Path, Path]:
-    """Write the files of a recipe; return their folder, and the empty one in which the program runs. Raises OSError."""
+    """Write the files of a recipe; return their folder, and the empty one in which the program runs.
+    Raises OSError.
+    """
     files, empty = root / recipe.name / "files", root / recipe.name / "empty"
     make_private_folder(files)
     make_private_folder(empty)

@@ -1,4 +1,6 @@
-"""What is known about models, from every source, and how they must be asked; kept on disk by the owner of the book."""
+"""What is known about models, from every source, and how they must be asked; kept on disk by the owner
+of the book.
+"""
 
 import asyncio
 import contextlib
@@ -26,7 +28,8 @@ from app.core.owned_tasks import start_owned
 # A server may be corrected; after this it is asked in the usual way again.
 _QUIRKS_LAST = timedelta(days=30)
 _WINDOW = re.compile(
-    r"max(?:imum)? (?:context|prompt|model|input) length (?:is|of) (\d+)|context (?:window|size|length) of (\d+)"
+    r"max(?:imum)? (?:context|prompt|model|input) length (?:is|of) (\d+)|"
+    r"context (?:window|size|length) of (\d+)"
     r"|> (\d+) maximum|context (?:size|length) (?:of )?\(?(\d+)|number of tokens allowed \((\d+)"
     r"|token count of \d+ exceeds the limit of (\d+)|.max_new_tokens. must be <= (\d+)"
     r"|max size: (\d+) tokens|n_ctx\W{1,4}(\d+)",
@@ -45,8 +48,8 @@ class FactBook:
     def __init__(self, known: KnownModels | None = None, save: Save | None = None) -> None:
         known = known or KnownModels()
         old = (datetime.now(UTC) - _QUIRKS_LAST).isoformat()
-        self._facts = {(one.provider, one.model, one.facts.source): one.facts for one in known.facts}
-        self._quirks = {(one.base_url, one.model): one for one in known.quirks if one.at > old}
+        self._facts = {(fact.provider, fact.model, fact.facts.source): fact.facts for fact in known.facts}
+        self._quirks = {(quirk.base_url, quirk.model): quirk for quirk in known.quirks if quirk.at > old}
         self._save = save
         self._saving: asyncio.Task[None] | None = None
         self._unsaved = False

@@ -1,7 +1,8 @@
 """Models on this computer: the built-in one, downloads, files of the user's, servers such as Ollama.
 
 Implements `core.local_models.LocalModelFiles`. Each model has a folder `models/<id>` in the data directory.
-`model.json` is written once its file is complete; a download that is under way or paused has a file `….part` there.
+`model.json` is written once its file is complete; a download that is under way or paused has a file `….part`
+there.
 """
 
 import asyncio
@@ -95,7 +96,8 @@ _STRING, _ARRAY = 8, 9
 # Architectures that do not write text.
 _NOT_FOR_CHAT = ("bert", "clip", "mmproj", "whisper", "t5encoder", "wavtokenizer")
 _CACHE_BYTES = 2  # One number of the attention cache, at 16 bits.
-# What a llama.cpp server takes besides the file and the attention cache, measured for small models and larger ones.
+# What a llama.cpp server takes besides the file and the attention cache, measured for small models and larger
+# ones.
 _SMALL_FILE = 700_000_000
 _SMALL_OVERHEAD, _OVERHEAD = 110_000_000, 350_000_000
 
@@ -259,7 +261,7 @@ class ModelFolder:
         """Return the models of the catalogue, then those added from files."""
         installed = {model.id: model for model in map(self._installed, self._records()) if model is not None}
         known = [
-            installed.pop(one.id) if one.id in installed else self._partly(one) for one in self._catalogue
+            installed.pop(item.id) if item.id in installed else self._partly(item) for item in self._catalogue
         ]
         return (*known, *installed.values())
 
@@ -300,7 +302,9 @@ class ModelFolder:
         )
 
     def options(self, model_id: str) -> dict[str, object]:
-        """Return what an installed model is asked with: its sampling settings, and no thinking where that can be switched."""
+        """Return what an installed model is asked with: its sampling settings, and no thinking where
+        that can be switched.
+        """
         model = self._installed(self._record(model_id))
         if model is None:
             return {}
@@ -475,7 +479,7 @@ _REFUSED = (401, 403)
 async def find_servers(rows: Sequence[LocalServer], seconds: float) -> tuple[FoundServer, ...]:
     """Return the servers that answer within this many seconds."""
     found = await asyncio.gather(*(_look(row, rows, seconds) for row in rows))
-    return tuple(one for one in found if one is not None)
+    return tuple(server for server in found if server is not None)
 
 
 def clean_name(name: object) -> str:
@@ -498,7 +502,9 @@ async def _look(row: LocalServer, rows: Sequence[LocalServer], seconds: float) -
 
 
 async def _recognise(row: LocalServer, rows: Sequence[LocalServer]) -> FoundServer | None:
-    """Return the server at a row's address: the row's, another known one in its place, or one without a name."""
+    """Return the server at a row's address: the row's, another known one in its place, or one without a
+    name.
+    """
     status, listing = await _get(row.address, MODELS)
     models = _names(listing) if status == 200 else None
     listed = listing if models is not None else ""
@@ -506,7 +512,7 @@ async def _recognise(row: LocalServer, rows: Sequence[LocalServer]) -> FoundServ
     if re.search(row.sign, shown):
         known: LocalServer | None = row
     else:
-        known = next((one for one in rows if one.path == MODELS and re.search(one.sign, listed)), None)
+        known = next((item for item in rows if item.path == MODELS and re.search(item.sign, listed)), None)
     if status in _REFUSED and known is row and row.path != MODELS:
         return FoundServer(name=row.name, kind=row.kind, address=row.address, models=(), needs_key=True)
     if not models:
@@ -547,7 +553,9 @@ async def _get(address: str, path: str) -> tuple[int, str]:
 
 
 async def _body(reader: asyncio.StreamReader, head: str) -> bytes:
-    """Read as many bytes as were announced, or until the end. Raises ValueError for a body that is too long."""
+    """Read as many bytes as were announced, or until the end. Raises ValueError for a body that is too
+    long.
+    """
     length = re.search(r"^content-length:\s*(\d{1,12})\s*$", head, re.IGNORECASE | re.MULTILINE)
     wanted = int(length[1]) if length else _MOST_BYTES + 1
     if length and wanted > _MOST_BYTES:

@@ -1,8 +1,10 @@
-"""Child program: downloads one file, goes on where an earlier download stopped, and checks its size and SHA-256.
+"""Child program: downloads one file, goes on where an earlier download stopped, and checks its size
+and SHA-256.
 
-A job (`urls`, `size`, `sha256`, `target`) and the answers are lines of JSON: `{done, total, rate, left}` in bytes and seconds,
-then `{finished}` or `{failed, detail}`. The end of standard input pauses it; `target.part` stays. Each attempt begins with
-an address of `urls`, those of mirrors: what it leads to is valid for minutes (https://huggingface.co/docs/hub).
+A job (`urls`, `size`, `sha256`, `target`) and the answers are lines of JSON: `{done, total, rate, left}` in
+bytes and seconds, then `{finished}` or `{failed, detail}`. The end of standard input pauses it; `target.part`
+stays. Each attempt begins with an address of `urls`, those of mirrors: what it leads to is valid for minutes
+(https://huggingface.co/docs/hub).
 """
 
 import errno
@@ -51,8 +53,8 @@ class FetchProblem(StrEnum):
     REDIRECTS = "redirects"
 
 
-# 401 is said of models that need an account, and of those that do not exist as well. A redirect that is still an
-# error after the opener has followed the others is a loop.
+# 401 is said of models that need an account, and of those that do not exist as well. A redirect that is still
+# an error after the opener has followed the others is a loop.
 _REFUSALS = {
     **dict.fromkeys((401, 403), FetchProblem.GATED),
     **dict.fromkeys((404, 410), FetchProblem.MISSING),
@@ -139,7 +141,9 @@ class FileFetch:
                     time.sleep(min(_LONGEST_WAIT, error.wait or 0.5 * 2**failures))
 
     def _attempt(self, url: str) -> None:
-        """Download from one address until the end or a failure. Raises _Again, FetchFailed, OSError of the disk."""
+        """Download from one address until the end or a failure.
+        Raises _Again, FetchFailed, OSError of the disk.
+        """
         headers = {"User-Agent": "Moot", "Accept-Encoding": "identity"}
         if self._done:
             headers["Range"] = f"bytes={self._done}-"

@@ -57,11 +57,11 @@ _STABLE_SECONDS = 5.0
 class RemoteModels(HostClient):
     """Asks models through the host, which it starts, restarts and stops.
 
-    `providers` and `key` look up a provider by its id; `unreadable` returns where its entry cannot be read, or "";
-    `redact` removes the known keys from a text; `log_dir` is for the host's standard error, `model_folder` for the
-    files of models on this computer, `catalogue` the list of those that can be downloaded, `licences` the
-    folder of their licences' texts; `limits` replaces the usual limits; `book` remembers what is known
-    about models; `agents` are asked where a provider is a program.
+    `providers` and `key` look up a provider by its id; `unreadable` returns where its entry cannot be read,
+    or ""; `redact` removes the known keys from a text; `log_dir` is for the host's standard error,
+    `model_folder` for the files of models on this computer, `catalogue` the list of those that can be
+    downloaded, `licences` the folder of their licences' texts; `limits` replaces the usual limits; `book`
+    remembers what is known about models; `agents` are asked where a provider is a program.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class RemoteModels(HostClient):
         """Look for the known external agents on the PATH of the login shell."""
         path = await search_path()
         found = {
-            one.name: await asyncio.to_thread(find_command, one.executable, None, path) for one in RECIPES
+            item.name: await asyncio.to_thread(find_command, item.executable, None, path) for item in RECIPES
         }
         return {name: file for name, file in found.items() if file is not None}
 
@@ -208,7 +208,8 @@ class RemoteModels(HostClient):
     async def listens(self, provider: str) -> bool:
         """Return whether something listens at a provider's address; false if it has no address.
 
-        Behind a proxy the host asks, as it asks the models. A proxy that it cannot use is named by the request that fails.
+        Behind a proxy the host asks, as it asks the models. A proxy that it cannot use is named by the
+        request that fails.
         """
         config, row = self._providers(provider), self._row(provider)
         if config is None or row is None:
@@ -284,7 +285,9 @@ class RemoteModels(HostClient):
         )
 
     def is_free(self, provider: str) -> bool:
-        """Return whether a provider's models certainly cost nothing: it is on this computer or in its network."""
+        """Return whether a provider's models certainly cost nothing: it is on this computer or
+        in its network.
+        """
         config = self._providers(provider)
         row = catalog.provider_kind(config.kind) if config is not None else None
         if config is None or row is None or not row.local:
@@ -292,7 +295,9 @@ class RemoteModels(HostClient):
         return row.in_moot or catalog.is_near(config.base_url or row.base_url)
 
     def is_subscribed(self, provider: str) -> bool:
-        """Return whether a provider is an external agent, for which a subscription pays where it names no cost."""
+        """Return whether a provider is an external agent, for which a subscription pays
+        where it names no cost.
+        """
         row = self._row(provider)
         return row is not None and row.kind == catalog.PROGRAM
 
@@ -350,7 +355,9 @@ class RemoteModels(HostClient):
         self._book.note(provider, model, facts)
 
     def note_cut(self, provider: str, model: str, read: int) -> bool:
-        """Keep that a server of the user's own has cut a request; the large providers refuse what is too long."""
+        """Keep that a server of the user's own has cut a request;
+        the large providers refuse what is too long.
+        """
         row = self._row(provider)
         if row is None or not row.local or row.in_moot:
             return False

@@ -116,7 +116,8 @@ class WriterLock:
         return FileLock(self._paths.lock, timeout=0, thread_local=False, mode=0o600)
 
     def acquire(self) -> None:
-        """Take the lock. Raises DataDirectoryBusy, which names the holder, or StorageError if it cannot be created.
+        """Take the lock.
+        Raises DataDirectoryBusy, which names the holder, or StorageError if it cannot be created.
 
         Neither it nor the directory is created where the one of another process was moved or deleted.
         """
@@ -141,14 +142,17 @@ class WriterLock:
             replace_text(self._holder, self._holds)
 
     def take_again(self) -> bool:
-        """Take the lock of a copy of the data directory that has its place; false if it is no copy, or another's."""
+        """Take the lock of a copy of the data directory that has its place; false if it is no copy,
+        or another's.
+        """
         from filelock import FileLock, Timeout
 
         with self._taking:
             try:
                 if self._holder.read_text(encoding="utf-8") != self._holds:
                     return False
-                # The lock so far is that of the directory that is gone. It is held until the end all the same.
+                # The lock so far is that of the directory that is gone. It is held until the end all the
+                # same.
                 fresh = FileLock(self._paths.lock, timeout=0, thread_local=False, mode=0o600)
                 fresh.acquire()
             except (OSError, ValueError, Timeout):
@@ -159,8 +163,8 @@ class WriterLock:
 
     def release(self) -> None:
         """Release the lock."""
-        for one in (self._lock, *self._before):
-            one.release()
+        for lock in (self._lock, *self._before):
+            lock.release()
 
     def is_held(self) -> bool:
         """Return whether a process holds the lock, without leaving a file behind."""
@@ -180,7 +184,9 @@ class WriterLock:
         return False
 
     def held_since_ns(self) -> int | None:
-        """Return when the present holder took the lock, in nanoseconds of the disk's clock; None if it is free."""
+        """Return when the present holder took the lock, in nanoseconds of the disk's clock; None
+        if it is free.
+        """
         if not self.is_held():
             return None
         try:
@@ -199,7 +205,8 @@ class WriterLock:
 def left_by(root: Path) -> str:
     """Return which process holds the lock of a folder that was at this path, "" for none; only Linux says it.
 
-    Elsewhere an open file keeps its folder, or the other process only finds at its next change that the folder is gone.
+    Elsewhere an open file keeps its folder, or the other process only finds at its next change that the
+    folder is gone.
     """
     lock = root.resolve() / "lock"
     with contextlib.suppress(OSError):

@@ -1,4 +1,6 @@
-"""A folder of the user's that was chosen for a session: which may be, and the disk below it, which no link leads out of."""
+"""A folder of the user's that was chosen for a session: which may be, and the disk below it,
+which no link leads out of.
+"""
 
 import contextlib
 import os
@@ -13,13 +15,13 @@ from app.storage.file_system import FileSystem
 _JUNCTION = 0xA0000003
 # What is at the top of a disk and belongs to the system, with all that is in it.
 _SYSTEM: Final = frozenset(
-    """applications|bin|boot|cores|dev|efi|etc|lib|lib32|lib64|library|nix|private|proc|root|run|sbin|snap|sys|system|usr|var
-|windows|program files|program files (x86)|programdata|recovery""".replace("\n", "").split("|")
+    """applications|bin|boot|cores|dev|efi|etc|lib|lib32|lib64|library|nix|private|proc|root|run|sbin|snap|sys
+|system|usr|var|windows|program files|program files (x86)|programdata|recovery""".replace("\n", "").split("|")
 )
 # What only holds folders of users and of other disks, and parts of the system that do so.
 _SHARED: Final = frozenset(
-    """home|host|media|mnt|opt|srv|tmp|users|volumes|dev/shm|private/tmp|private/var/folders|private/var/tmp|run/media
-|var/folders|var/home|var/tmp|var/www""".replace("\n", "").split("|")
+    """home|host|media|mnt|opt|srv|tmp|users|volumes|dev/shm|private/tmp|private/var/folders|private/var/tmp
+|run/media|var/folders|var/home|var/tmp|var/www""".replace("\n", "").split("|")
 )
 _BY_DESCRIPTOR: Final = os.open in os.supports_dir_fd
 _FOLDER: Final = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -30,8 +32,8 @@ _THROUGH: Final = _FOLDER | getattr(os, "O_PATH", os.O_RDONLY)
 def real_folder(folder: str, data: Path) -> str:
     """Return where a folder really is. Raises BadInput for what may not be chosen.
 
-    That is what is no folder, the user's home or what holds it, a folder of the system or a hidden one, and what holds
-    Moot's own `data` or lies in it.
+    That is what is no folder, the user's home or what holds it, a folder of the system or a hidden one, and
+    what holds Moot's own `data` or lies in it.
     """
     try:
         place, home, data = Path(folder).resolve(strict=True), Path.home().resolve(), data.resolve()
@@ -57,8 +59,8 @@ def problem_of(folder: str, data: Path) -> BadInput | None:
 
 def _holds(outer: Path, inner: Path) -> bool:
     """Return whether a folder is another one or has it inside, however either is written. Raises OSError."""
-    there = [one for one in (inner, *inner.parents) if one.exists()] if outer.exists() else []
-    return any(one.samefile(outer) for one in there)
+    there = [path for path in (inner, *inner.parents) if path.exists()] if outer.exists() else []
+    return any(path.samefile(outer) for path in there)
 
 
 def _is_of_system(place: Path, home: Path) -> bool:
@@ -102,7 +104,9 @@ class FolderDisk(FileSystem):
             super().sync_folder(path)
 
     def copy_mode(self, path: Path, descriptor: int) -> None:
-        """Let an open file be read and written by those who may do so with the one that has a path; never run."""
+        """Let an open file be read and written by those who may do so with the one that has a path;
+        never run.
+        """
         if hasattr(os, "fchmod"):
             with self._at(path) as (name, at):
                 os.fchmod(descriptor, os.stat(name, dir_fd=at, follow_symlinks=False).st_mode & self._mode)
@@ -115,14 +119,16 @@ class FolderDisk(FileSystem):
             if at is not None:
                 place = os.open(".", _FOLDER | os.O_RDONLY, dir_fd=at)
                 opened.callback(os.close, place)
-            found = [(one, one.is_dir(follow_symlinks=False)) for one in os.scandir(place)]
+            found = [(entry, entry.is_dir(follow_symlinks=False)) for entry in os.scandir(place)]
             return [
-                (one.name, inside) for one, inside in found if inside or one.is_file(follow_symlinks=False)
+                (item.name, inside) for item, inside in found if inside or item.is_file(follow_symlinks=False)
             ]
 
     @contextlib.contextmanager
     def _at(self, path: Path) -> Iterator[tuple[str | Path, int | None]]:
-        """Yield a path's own name and the open folder that it is in. Raises OSError where a link is on the way."""
+        """Yield a path's own name and the open folder that it is in.
+        Raises OSError where a link is on the way.
+        """
         with contextlib.ExitStack() as opened:
             at = None
             for folder in reversed(path.parents):

@@ -1,8 +1,8 @@
 """Converts the dataclasses of Moot's own files to JSON objects and back, with msgspec.
 
-A sound record is converted at once. One with a wrong field is read field by field: the field is reported with its
-path and gets its default, the rest is kept. What a record has besides the fields of its class survives a save; so does
-the data of a message whose part is not known.
+A sound record is converted at once. One with a wrong field is read field by field: the field is reported with
+its path and gets its default, the rest is kept. What a record has besides the fields of its class survives a
+save; so does the data of a message whose part is not known.
 """
 
 import dataclasses
@@ -35,7 +35,9 @@ _UNREAD: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """A field that could not be read: its path, whether it is MISSING or of a WRONG_TYPE, and what msgspec says."""
+    """A field that could not be read: its path, whether it is MISSING or of a WRONG_TYPE,
+    and what msgspec says.
+    """
 
     place: Place
     code: str
@@ -61,7 +63,9 @@ def plain(value: Any) -> Any:
 
 
 def encode(value: Any) -> bytes:
-    """Return a value as JSON; characters that cannot be encoded are replaced, and numbers that are none are null."""
+    """Return a value as JSON; characters that cannot be encoded are replaced, and numbers
+    that are none are null.
+    """
     try:
         return _ENCODER.encode(value)
     except UnicodeEncodeError:
@@ -74,8 +78,8 @@ def _leave_out_empty(kind: type, record: Plain) -> None:
         if value == empty:
             del record[name]
         elif inner is not None and value is not None:
-            for one in value if isinstance(value, list) else (value,):
-                _leave_out_empty(inner, one)
+            for item in value if isinstance(value, list) else (value,):
+                _leave_out_empty(inner, item)
 
 
 @functools.cache
@@ -137,8 +141,8 @@ def _names(kind: Any) -> dict[str, tuple[str, Any]]:
 def read(kind: type[Kind], record: object, wrong: list[Wrong], at: Place = ()) -> Kind | None:
     """Return the object of class `kind` that a record describes, None if it has no identity or is no object.
 
-    Adds each field that could not be read to `wrong`; it has its default, a text without one is empty. `at` is the
-    place of the record.
+    Adds each field that could not be read to `wrong`; it has its default, a text without one is empty. `at`
+    is the place of the record.
     """
     try:
         return _convert(record, kind)
@@ -185,7 +189,7 @@ def _read_value(hint: Any, value: Any, wrong: list[Wrong], at: Place) -> Any:
 def _read_items(hint: Any, items: list[Any], wrong: list[Wrong], at: Place) -> tuple[Any, ...]:
     """Return those of a list's items that can be read."""
     found = (_read_value(hint, item, wrong, (*at, number)) for number, item in enumerate(items))
-    return tuple(one for one in found if one is not _UNREAD)
+    return tuple(entry for entry in found if entry is not _UNREAD)
 
 
 def _said(error: msgspec.ValidationError) -> str:
@@ -203,7 +207,9 @@ def _types(kind: Any) -> dict[str, Any]:
 
 
 def _hints(kind: Any, record: Plain) -> dict[str, Any]:
-    """Return the types of a record's fields by their names in JSON, without a message's data whose part is not known."""
+    """Return the types of a record's fields by their names in JSON,
+    without a message's data whose part is not known.
+    """
     part = record.get("part") if _has_parts(kind) else None
     return _hints_of(kind, part if isinstance(part, str) and part in _part_data() else "")
 
@@ -249,16 +255,17 @@ def is_known(kind: type, record: Plain) -> bool:
             return False
         inner = _class_in(hints[name])
         many = objects_in(value if isinstance(value, list) else [value])
-        if inner is not None and not all(is_known(inner, one) for one in many):
+        if inner is not None and not all(is_known(inner, item) for item in many):
             return False
     return True
 
 
 def with_unknown(kind: type, before: Plain | None, now: Plain) -> Plain:
-    """Return a record with what the one before has besides the fields of its class, and what could not be read of it.
+    """Return a record with what the one before has besides the fields of its class,
+    and what could not be read of it.
 
-    Items of a list are the same thing if they have the same id; where there is none, the same content or else the
-    same place. Those that could not be read stay where they are.
+    Items of a list are the same thing if they have the same id; where there is none, the same content or else
+    the same place. Those that could not be read stay where they are.
     """
     if not before or before == now:
         return now

@@ -1,7 +1,7 @@
 """Reads and writes `providers.json`, `mcp.json`, and what is cached about models in `models.json`.
 
-`mcp.json` has the `mcpServers` object that other MCP clients use too; backups and the trash contain no secrets
-that the user wrote into it. In the trash an entry is a file of its own kind, with its former place.
+`mcp.json` has the `mcpServers` object that other MCP clients use too; backups and the trash contain no
+secrets that the user wrote into it. In the trash an entry is a file of its own kind, with its former place.
 """
 
 import copy
@@ -44,8 +44,9 @@ OTHER_KIND = "openai-compatible"
 class ProviderEntries:
     """The contents of `providers.json`; `document` is all of it.
 
-    `providers` are those to show, `places` the indexes of usable entries. Of an entry in `unusable` only the id
-    is certain; its address may be another than the catalogue's. With `damage` nothing in the file is certain.
+    `providers` are those to show, `places` the indexes of usable entries. Of an entry in `unusable` only the
+    id is certain; its address may be another than the catalogue's. With `damage` nothing in the file is
+    certain.
     """
 
     providers: tuple[ProviderConfig, ...]
@@ -95,7 +96,9 @@ def read_providers(path: Path) -> ProviderEntries:
 
 
 def writable_entries(path: Path) -> tuple[dict[str, Any], ProviderEntries]:
-    """Return the document for writing, and its contents. Raises StorageError if it must not be overwritten."""
+    """Return the document for writing, and its contents. Raises StorageError if it must not be
+    overwritten.
+    """
     entries = read_providers(path)
     if entries.damage is not None and entries.damage.code == NEWER:
         raise StorageError(NEWER, path=str(path))
@@ -148,7 +151,7 @@ def throw_entry(disk: FileSystem, trash: Path, document: dict[str, Any], place: 
 def put_entry_back(path: Path, document: dict[str, Any], taken: Collection[str]) -> None:
     """Put an entry from the trash into a document. Raises StorageError, BadInput if its id is taken."""
     thrown = read_providers(path)
-    config = next((one for one in thrown.providers if one.id in thrown.places), None)
+    config = next((provider for provider in thrown.providers if provider.id in thrown.places), None)
     if config is None or thrown.document is None:
         fault = json_file.refusal(thrown.problems[0]) if thrown.problems else None
         raise fault or StorageError("unreadable_file", path=path)
@@ -262,14 +265,15 @@ def without_secrets(document: dict[str, Any], unless: dict[str, Any] | None = No
 def throw_server(
     disk: FileSystem, trash: Path, document: dict[str, Any], name: str
 ) -> tuple[str, dict[str, Any]]:
-    """Write an entry to the trash without its secrets; return its file there, and the document without the entry.
+    """Write an entry to the trash without its secrets; return its file there,
+    and the document without the entry.
 
     Raises StorageError.
     """
     entries = document[SERVERS]
     alone = {PLACE: list(entries).index(name), SERVERS: {name: _cleared(name, entries[name])}}
     file = json_file.write_to_trash(disk, trash, name if json_file.is_name(name) else "server", alone)
-    return file, {**document, SERVERS: {one: entry for one, entry in entries.items() if one != name}}
+    return file, {**document, SERVERS: {item: entry for item, entry in entries.items() if item != name}}
 
 
 def with_thrown_server(path: Path, document: dict[str, Any]) -> dict[str, Any]:
@@ -335,11 +339,11 @@ def _sound(entry: dict[str, Any]) -> dict[str, Any]:
     """Return the readable fields of an entry that may contain secrets; the entry may be unusable."""
     args = entry.get("args")
     sound: dict[str, Any] = {"url": entry["url"]} if isinstance(entry.get("url"), str) else {}
-    if isinstance(args, list) and all(isinstance(one, str) for one in args):
+    if isinstance(args, list) and all(isinstance(arg, str) for arg in args):
         sound["args"] = args
     for field in _PAIRS:
         pairs = entry.get(field)
-        if isinstance(pairs, dict) and all(isinstance(one, str) for one in pairs.values()):
+        if isinstance(pairs, dict) and all(isinstance(pair, str) for pair in pairs.values()):
             sound[field] = pairs
     return sound
 

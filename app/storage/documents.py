@@ -103,10 +103,12 @@ class DefinitionFolder(Generic[Definition]):
 
     @awaited
     def change(self, make: Callable[[], Definition]) -> Definition:
-        """Write the definition that `make` returns with the next version number and return it so; the version before is kept.
+        """Write the definition that `make` returns with the next version number and return it so;
+        the version before is kept.
 
-        `make` is called in the documents' thread, between no two other changes. Fields of the file that are unknown here
-        stay. Raises BadInput for an id that cannot name a file, and StorageError, also where the file holds what cannot be read.
+        `make` is called in the documents' thread, between no two other changes. Fields of the file that are
+        unknown here stay. Raises BadInput for an id that cannot name a file, and StorageError, also where the
+        file holds what cannot be read.
         """
         definition = make()
         path = self._place(definition.id)
@@ -152,7 +154,7 @@ class DefinitionFolder(Generic[Definition]):
         kept = sorted(self._kept(definition_id).items(), reverse=True)
         files = (json_file.read_json_file(path) for _, path in kept)
         found = (self._read(file, []) for file in files if isinstance(file, JsonFile))
-        return tuple(one for one in found if one is not None)
+        return tuple(item for item in found if item is not None)
 
     def fits(self, path: Path, data: bytes) -> bool:
         """Say whether these bytes are a definition without any fault."""
@@ -170,7 +172,7 @@ class DefinitionFolder(Generic[Definition]):
     def _kept(self, definition_id: str) -> dict[int, Path]:
         folder = self._versions_of(definition_id)
         try:
-            files = [folder / one.name for one in self._disk.scan(folder)]
+            files = [folder / item.name for item in self._disk.scan(folder)]
         except OSError:
             files = []
         return {int(path.stem): path for path in files if path.suffix == ".json" and path.stem.isdecimal()}
@@ -193,7 +195,7 @@ class DefinitionFolder(Generic[Definition]):
 
     def _keep_known(self, definition_id: str, path: Path, file: JsonFile | None) -> None:
         """Keep a definition as it was read last, if another program has changed or deleted its file since."""
-        known = next((one for one in self._found if _twin(one.id) == _twin(definition_id)), None)
+        known = next((item for item in self._found if _twin(item.id) == _twin(definition_id)), None)
         if known is None or (file is not None and self._read(file, []) == known):
             return
         self._keep(definition_id, JsonFile(path, plain(known), {}))
@@ -309,7 +311,9 @@ class _Consents:
 
 
 class JsonDocuments:
-    """Reads the small documents once, and writes those that the user can change; `on_replaced` runs in a thread."""
+    """Reads the small documents once, and writes those that the user can change; `on_replaced` runs
+    in a thread.
+    """
 
     def __init__(
         self,
@@ -323,7 +327,8 @@ class JsonDocuments:
         # The bytes of each document as it was read or written last.
         self._seen: dict[Path, bytes | None] = {}
         self._disk = file_system or FileSystem()
-        # The settings in use, those of the file, and the changes between them, which take effect before they are written.
+        # The settings in use, those of the file, and the changes between them, which take effect before they
+        # are written.
         self._settings = self._written = Settings()
         self._unwritten: list[Change[Settings]] = []
         self._providers = connections.ProviderEntries(providers=())
@@ -390,7 +395,8 @@ class JsonDocuments:
         return self._settings
 
     async def change_settings(self, change: Change[Settings]) -> None:
-        """Write what `change` makes of the settings, keeping a previous copy. Raises StorageError; then they are as before.
+        """Write what `change` makes of the settings, keeping a previous copy.
+        Raises StorageError; then they are as before.
 
         They take effect at once: what the user begins right after this uses them.
         """
@@ -410,8 +416,9 @@ class JsonDocuments:
     def change_providers(self, change: Change[tuple[ProviderConfig, ...]]) -> None:
         """Write what `change` makes of `providers.json`; unknown fields and unusable entries stay in it.
 
-        As in all changes below, `change` is called in the documents' thread, between no two other changes, so that none is
-        lost. Raises StorageError, also if the present file cannot be read: it is not overwritten.
+        As in all changes below, `change` is called in the documents' thread, between no two other changes, so
+        that none is lost. Raises StorageError, also if the present file cannot be read: it is not
+        overwritten.
         """
         self._look_again(self._paths.providers)
         providers = change(self._providers.providers)
@@ -463,7 +470,9 @@ class JsonDocuments:
         return self._models.lists
 
     async def change_model_lists(self, change: Change[tuple[ModelList, ...]]) -> None:
-        """Write what `change` makes of `models.json`, a cache that can be fetched again. Raises StorageError."""
+        """Write what `change` makes of `models.json`, a cache that can be fetched again. Raises
+        StorageError.
+        """
         await self._run(lambda: self._save_models(lists=change(self._models.lists)))
 
     def known_models(self) -> KnownModels:
@@ -496,7 +505,9 @@ class JsonDocuments:
 
     @awaited
     def throw_server(self, name: str) -> str:
-        """Move an entry of `mcp.json` to the trash and return its file there. Raises NotFound, StorageError."""
+        """Move an entry of `mcp.json` to the trash and return its file there. Raises NotFound,
+        StorageError.
+        """
         self._look_again(self._paths.mcp)
         before, known = connections.read_mcp(self._paths.mcp)
         if name not in known:
@@ -511,7 +522,9 @@ class JsonDocuments:
 
     @awaited
     def change_consents(self, change: Change[frozenset[str]]) -> None:
-        """Write what `change` makes of the fingerprints that the user has allowed, if that is another. Raises StorageError."""
+        """Write what `change` makes of the fingerprints that the user has allowed, if that is another.
+        Raises StorageError.
+        """
         self._look_again(self._paths.consents)
         consents = change(self._consents)
         if consents == self._consents:
@@ -546,8 +559,8 @@ class JsonDocuments:
     def _look_again(self, path: Path) -> None:
         """Read a document again if another program has changed it, and keep what this program knew of it.
 
-        One that was deleted is written again, and so is one of Moot's own that cannot be read now: then the other
-        version is kept. Raises StorageError.
+        One that was deleted is written again, and so is one of Moot's own that cannot be read now: then the
+        other version is kept. Raises StorageError.
         """
         if path not in self._seen:
             return
@@ -688,9 +701,9 @@ class DraftFolder:
         except OSError as error:
             self._problems.append(_unreadable(self._paths.drafts, error))
             return {}
-        for one in files:
-            name = one.name.removesuffix(".json")
-            if name != one.name and json_file.is_name(name):
+        for file in files:
+            name = file.name.removesuffix(".json")
+            if name != file.name and json_file.is_name(name):
                 draft = self._read(self._paths.draft(name))
                 if draft is not None:
                     found[name] = draft

@@ -31,7 +31,9 @@ class FileStat(NamedTuple):
 
 
 class FileId(NamedTuple):
-    """Which file it is (volume and number), its size in bytes and the time of its last change in nanoseconds."""
+    """Which file it is (volume and number), its size in bytes and the time of its last change in
+    nanoseconds.
+    """
 
     volume: int
     number: int
@@ -50,8 +52,9 @@ class FolderGoneError(OSError):
 class FileSystem:
     """The disk of this computer; every call may raise OSError.
 
-    With `root`, nothing is created or replaced in a data folder that is another one than at first, unless `is_back`
-    says that it is a copy which has taken its place. So a folder that was moved is never made again.
+    With `root`, nothing is created or replaced in a data folder that is another one than at first, unless
+    `is_back` says that it is a copy which has taken its place. So a folder that was moved is never made
+    again.
     """
 
     # The mode of new files.
@@ -162,7 +165,9 @@ class FileSystem:
         return [FileStat(name, *stamp) for name, stamp in self.stamps(folder).items()]
 
     def stamps(self, folder: Path) -> dict[str, Stamp]:
-        """Return the size and time of each plain file of a folder by name; none if the folder does not exist."""
+        """Return the size and time of each plain file of a folder by name; none if the folder does not
+        exist.
+        """
         try:
             entries = os.scandir(folder)
         except FileNotFoundError:
@@ -259,7 +264,9 @@ def sync_file(descriptor: int) -> None:
 
 
 def storage_error(error: OSError, path: Path) -> StorageError:
-    """Return the StorageError for an error in the data directory, with the path and the system's own words."""
+    """Return the StorageError for an error in the data directory, with the path and the system's own
+    words.
+    """
     if isinstance(error, FolderGoneError):
         return StorageError("data_dir_gone", path=str(error.filename))
     detail = error.strerror or type(error).__name__
@@ -298,7 +305,8 @@ def write_all(file_system: FileSystem, descriptor: int, data: bytes) -> None:
 def replacing(file_system: FileSystem, path: Path, fresh: Path | None = None) -> Iterator[int]:
     """Yield the descriptor of a new file, which takes the path after the block; it must be synced by then.
 
-    After a crash there is the old file or all of the new one. `fresh` is where the new one is until then. Raises OSError.
+    After a crash there is the old file or all of the new one. `fresh` is where the new one is until then.
+    Raises OSError.
     """
     file_system.make_folder(path.parent)
     fresh = fresh or path.with_name(path.name + ".tmp")
@@ -318,7 +326,9 @@ def replacing(file_system: FileSystem, path: Path, fresh: Path | None = None) ->
 
 
 def write_whole(file_system: FileSystem, path: Path, data: bytes) -> FileId:
-    """Replace a file and return the new one; after a crash it is the old one or the new one. Raises OSError."""
+    """Replace a file and return the new one; after a crash it is the old one or the new one. Raises
+    OSError.
+    """
     with replacing(file_system, path) as descriptor:
         write_all(file_system, descriptor, data)
         file_system.sync(descriptor)

@@ -128,7 +128,8 @@ LIMITS = Limits(file=50 << 20, unpacked=200 << 20, entry=200 << 20, entries=10_0
 
 
 def read_foreign(path: Path) -> Iterator[Any]:
-    """Yield the values of a JSON file, the items of a list one by one; of a zip the values of all its JSON files.
+    """Yield the values of a JSON file, the items of a list one by one; of a zip the values
+    of all its JSON files.
 
     Raises BadInput that says what is wrong and where.
     """
@@ -197,9 +198,9 @@ def _check_depth(value: Any) -> None:
     for _ in range(MAX_DEPTH + 1):
         level = [
             inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
+            for item in level
+            if isinstance(item, dict | list)
+            for inner in (item.values() if isinstance(item, dict) else item)
         ]
         if not level:
             return
@@ -221,8 +222,8 @@ def read_exported(session: object, messages: Sequence[object]) -> StoredSession:
     reader = MessageReader()
     read: list[Message] = []
     seen: set[str] = set()
-    for place, one in enumerate(messages):
-        value: Any = clean_values(one)
+    for place, item in enumerate(messages):
+        value: Any = clean_values(item)
         message = reader.read(value) if isinstance(value, dict) else None
         if message is None or message.id in seen or reader.wrong:
             detail = reader.wrong[0].path if reader.wrong else ""

@@ -23,10 +23,11 @@ _FIELDS = len(SessionSummary._fields)
 
 @dataclass(slots=True)
 class SessionIndex:
-    """The summaries of all sessions by id, and the sizes and times of the logs they were read from by file name.
+    """The summaries of all sessions by id, and the sizes and times of the logs they were read
+    from by file name.
 
-    Two dictionaries, because the second is compared with the folder as a whole: a thousand sessions are listed before
-    the window shows.
+    Two dictionaries, because the second is compared with the folder as a whole: a thousand sessions are
+    listed before the window shows.
     """
 
     summaries: dict[str, SessionSummary] = field(default_factory=dict)
@@ -48,7 +49,8 @@ class SessionIndex:
         self.stamps.pop(session_id + _SUFFIX, None)
 
     def is_cut_off(self, session_id: str, writer_since_ns: int | None) -> bool:
-        """Return whether a session that is running according to its log was left so by a process that is gone.
+        """Return whether a session that is running according to its log was left so by a process
+        that is gone.
 
         `writer_since_ns` is since when a process writes the data directory, None if there is none.
         """
@@ -125,7 +127,7 @@ def read_list(paths: DataPaths) -> list[SessionSummary]:
     writer_since_ns = WriterLock(paths).held_since_ns()
     with storage_errors(paths.sessions):
         index, _ = load_index(FileSystem(), paths)
-    return newest_first(index.summaries.values(), lambda one: index.is_cut_off(one, writer_since_ns))
+    return newest_first(index.summaries.values(), lambda item: index.is_cut_off(item, writer_since_ns))
 
 
 def save_index(file_system: FileSystem, paths: DataPaths, index: SessionIndex) -> None:

@@ -1,7 +1,8 @@
 """Reads and writes the small JSON documents; faults in them are reported with line and field.
 
-Also what is kept of a file that another program put in place of one that Moot uses: what is said of it, and its
-bytes in quarantine under a name with `.other-`. A session's log that can be read becomes a session of its own.
+Also what is kept of a file that another program put in place of one that Moot uses: what is said of it, and
+its bytes in quarantine under a name with `.other-`. A session's log that can be read becomes a session of its
+own.
 """
 
 import contextlib
@@ -235,7 +236,7 @@ def put_back_in_place(entries: list[Any], entry: Any, place: object) -> None:
 
 def place_in_trash(disk: FileSystem, trash: Path, name: str, suffix: str = ".json") -> Path:
     """Return a free path in the trash for something of this name that is deleted now. Raises OSError."""
-    taken = {one.name for one in disk.scan(trash)}
+    taken = {stat.name for stat in disk.scan(trash)}
     moment = int(time.time())
     while f"{name}.{moment}{suffix}" in taken:
         moment += 1
@@ -261,10 +262,12 @@ def set_aside(disk: FileSystem, path: Path, quarantine: Path) -> None:
 def validated(
     kind: type[Noun], file: JsonFile, at: Field, entry: object, problems: list[Problem]
 ) -> Noun | None:
-    """Return the object of class `kind` that an entry describes; None after adding a problem for each wrong field."""
+    """Return the object of class `kind` that an entry describes; None after adding a problem
+    for each wrong field.
+    """
     wrong: list[Wrong] = []
     found = read(kind, entry, wrong, at)
-    problems += [file.problem(one.code, one.place, one.detail) for one in wrong]
+    problems += [file.problem(item.code, item.place, item.detail) for item in wrong]
     return None if wrong else found
 
 
@@ -297,8 +300,8 @@ _MARK = ".other-"
 class Replaced:
     """A file that another program deleted, cut or replaced while Moot used it.
 
-    `code` is that of the notice, `name` the session's title or the file's name. The other version is the session
-    `kept_id` with the title `kept`, or the file `kept`; "" if it added nothing.
+    `code` is that of the notice, `name` the session's title or the file's name. The other version is the
+    session `kept_id` with the title `kept`, or the file `kept`; "" if it added nothing.
     """
 
     code: str
@@ -317,9 +320,11 @@ def keep_bytes(disk: FileSystem, quarantine: Path, path: Path, data: bytes) -> P
 
 
 def kept_versions(disk: FileSystem, quarantine: Path) -> list[Problem]:
-    """Return a problem for each file that is kept, so that the user finds it; none if the folder cannot be read."""
+    """Return a problem for each file that is kept, so that the user finds it; none
+    if the folder cannot be read.
+    """
     try:
-        names = sorted(one.name for one in disk.scan(quarantine) if _MARK in one.name)
+        names = sorted(stat.name for stat in disk.scan(quarantine) if _MARK in stat.name)
     except OSError:
         return []
     return [Problem(path=str(quarantine / name), code="other_version") for name in names]

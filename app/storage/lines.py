@@ -1,4 +1,5 @@
-"""The lines of a session's log and of the other files that grow: writing and reading them, and what is whole of a damaged one.
+"""The lines of a session's log and of the other files that grow: writing and reading them,
+and what is whole of a damaged one.
 
 A line is `{"c":"<crc32 of the rest>","q":<number>,"ops":[…]}` and a newline. Bytes are split at that newline
 only, because texts may contain every other separator. Reading the same lines again changes nothing.
@@ -45,7 +46,9 @@ class LogRow:
 
 
 def encode_line(number: int, ops: list[Op]) -> bytes:
-    """Return a line as bytes; characters that cannot be encoded are replaced, and numbers that are none are null."""
+    """Return a line as bytes; characters that cannot be encoded are replaced, and numbers
+    that are none are null.
+    """
     rest = encode({"q": number, "ops": ops})[1:]
     return b'%b%08x",%b\n' % (_START, zlib.crc32(rest), rest)
 
@@ -73,8 +76,8 @@ def decode_line(data: bytes) -> Line | None:
 def read_lines(lines: Iterable[bytes]) -> Iterator[Line | None]:
     """Yield each record of a file that is read in binary mode; None stands for a damaged line.
 
-    Of a last line without a newline only the whole records count: the rest was never acknowledged. A file that is no
-    log at all is one damaged line.
+    Of a last line without a newline only the whole records count: the rest was never acknowledged. A file
+    that is no log at all is one damaged line.
     """
     for row in read_rows(lines):
         if row.damaged:
@@ -106,7 +109,9 @@ def messages_backwards(line: Line) -> Iterator[tuple[str, Op]]:
 
 
 def by_number(lines: Iterable[Line]) -> list[Line]:
-    """Return lines in the order of their numbers; lines with the same number stay in the order of the file."""
+    """Return lines in the order of their numbers; lines with the same number stay in the order of the
+    file.
+    """
     return sorted(lines, key=operator.attrgetter("number"))
 
 
@@ -123,7 +128,9 @@ def whole_records(body: bytes) -> list[Line]:
 
 
 def _salvage(place: int, body: bytes) -> LogRow:
-    """Return the whole records of a damaged line, which may also be several lines without the newlines between."""
+    """Return the whole records of a damaged line, which may also be several lines without the newlines
+    between.
+    """
     records = whole_records(body)
     pieces = body.count(_START) + (not body.startswith(_START))
     return LogRow(place, records, body if len(records) < pieces else b"")

@@ -42,7 +42,9 @@ _OP = re.compile(rb'"op":"(message|text|session)"')
 
 @dataclass(frozen=True, slots=True)
 class LogFault:
-    """A damaged place in a log: its line, counted from 1, and what was lost, such as LINES (`count`), MESSAGE or FIELD (its path in `detail`)."""
+    """A damaged place in a log: its line, counted from 1, and what was lost, such as LINES (`count`),
+    MESSAGE or FIELD (its path in `detail`).
+    """
 
     line: int
     lost: str
@@ -75,7 +77,7 @@ def faults(lines: Iterable[bytes]) -> list[LogFault]:
                 if reader.read(message) is None:
                     found.append(LogFault(row.place, MESSAGE))
                     continue
-                found += [LogFault(row.place, FIELD, detail=one.path) for one in reader.wrong]
+                found += [LogFault(row.place, FIELD, detail=wrong.path) for wrong in reader.wrong]
         if row.damaged:
             damaged += 1
             found.append(LogFault(row.place, _lost(row.damaged, finished)))
@@ -257,8 +259,8 @@ def read_log(
 ) -> Replay:
     """Replay a whole log. Raises OSError.
 
-    Programs that synchronise files may repeat or move lines. Only then the log is held in memory and sorted by
-    number.
+    Programs that synchronise files may repeat or move lines. Only then the log is held in memory and sorted
+    by number.
     """
     replay = Replay(keep)
     with open_log() as file:
@@ -320,7 +322,7 @@ def read_summary(file_system: FileSystem, path: Path) -> SessionSummary | None:
     replay = read_log(lambda: file_system.open_read(path), records.price_of)
     if not replay.session and not replay.messages and not replay.damaged:
         return None
-    prices = {one: price for one, price in replay.messages.items() if isinstance(price, float)}
+    prices = {message: price for message, price in replay.messages.items() if isinstance(price, float)}
     return records.summary_of(
         path.stem, replay.session, len(replay.messages), replay.latest, replay.min_reader > READER, prices
     )

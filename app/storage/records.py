@@ -1,4 +1,5 @@
-"""Makes messages and sessions of their records, mended as after a restart; the patches between two records of a session.
+"""Makes messages and sessions of their records, mended as after a restart;
+the patches between two records of a session.
 
 The conversion itself is in `codec`.
 """
@@ -92,8 +93,9 @@ def kind_of(record: Plain) -> type[Session]:
 class MessageReader:
     """Makes messages of one session from records; equal authors and turn ids share one object.
 
-    `wrong` are the fields of the last message that could not be read and have their defaults; `more` the records, by
-    the message's id, that have more than their message: such fields, and unknown ones. `mended` are the messages with wrong fields.
+    `wrong` are the fields of the last message that could not be read and have their defaults; `more` the
+    records, by the message's id, that have more than their message: such fields, and unknown ones. `mended`
+    are the messages with wrong fields.
     """
 
     def __init__(self) -> None:
@@ -149,8 +151,8 @@ class MessageReader:
 def read_session(session_id: str, record: Plain, wrong: list[Wrong] | None = None) -> tuple[Session, bool]:
     """Return a session, and whether it is read-only: its kind is unknown, or parts are missing.
 
-    Its id is the file's, because a copied log is a session of its own. Adds the fields that could not be read and have
-    their defaults to `wrong`.
+    Its id is the file's, because a copied log is a session of its own. Adds the fields that could not be read
+    and have their defaults to `wrong`.
     """
     whole = {**record, "id": session_id}
     kind = kind_of(whole)
@@ -173,11 +175,13 @@ def read_session(session_id: str, record: Plain, wrong: list[Wrong] | None = Non
 
 
 def _is_optional(kind: type[Session], part: str) -> bool:
-    return any(one.name == part and one.default is None for one in dataclasses.fields(kind))
+    return any(field.name == part and field.default is None for field in dataclasses.fields(kind))
 
 
 def _without_unknown_question(message: Message) -> Message:
-    """Return the message; what it asks for a reason that is not known is dismissed: nothing waits for the answer."""
+    """Return the message; what it asks for a reason that is not known is dismissed: nothing waits
+    for the answer.
+    """
     known = message.prompt is None or message.prompt.reason in _REASONS
     return message if known or not message.asks else message.dismissed()
 
@@ -185,7 +189,7 @@ def _without_unknown_question(message: Message) -> Message:
 def mended_session(session: Session) -> Session:
     """Return the session as after a restart: a running one is paused, and nobody holds a step."""
     work = session.workflow
-    if work is not None and any(one.taken for one in work.steps):
+    if work is not None and any(step.taken for step in work.steps):
         work = dataclasses.replace(work, steps=put_down(work.steps))
         session = dataclasses.replace(session, workflow=work)
     if session.status != Status.RUNNING:
@@ -194,7 +198,9 @@ def mended_session(session: Session) -> Session:
 
 
 def mended_message(message: Message) -> Message:
-    """Return the message as after a restart: a streaming one is stopped, its text kept; an external agent that asked is gone."""
+    """Return the message as after a restart: a streaming one is stopped, its text kept;
+    an external agent that asked is gone.
+    """
     if message.asks and message.prompt is not None and message.prompt.reason == PromptReason.AGENT_ASKS:
         message = message.dismissed()
     if message.state == MessageState.STREAMING:
@@ -206,7 +212,9 @@ UNPRICED = -1.0
 
 
 def price_of(made: Plain | Message) -> float:
-    """Return what the call that made a message cost in dollars: 0 without a call, UNPRICED where no price is known."""
+    """Return what the call that made a message cost in dollars: 0 without a call, UNPRICED
+    where no price is known.
+    """
     if isinstance(made, Message):
         cost: object = made.usage.cost_usd if made.usage is not None else 0.0
     else:
@@ -239,7 +247,9 @@ def summary_of(
 def summarised(
     session: Session, messages: int, latest: str, prices: Mapping[str, float], read_only: bool = False
 ) -> SessionSummary:
-    """Return a session's summary; `latest` is the time of its newest message, `prices` are those of all by their ids."""
+    """Return a session's summary; `latest` is the time of its newest message, `prices` are those
+    of all by their ids.
+    """
     debate, chat, group = session.debate, session.chat, session.group
     # Ids begin with their time.
     since = chat.budget_from if chat is not None else ""

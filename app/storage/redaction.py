@@ -76,12 +76,12 @@ class Redactor:
             return
         among.add(key)
         known = self._keys | self._whole
-        long = [one for one in known if len(one) >= _SHORT]
+        long = [item for item in known if len(item) >= _SHORT]
         # The longest first, because a key may be part of another.
-        self._forms = sorted({form for one in long for form in _forms(one)}, key=len, reverse=True)
-        self._folded = sorted({quote(one, safe="").lower() for one in long}, key=len, reverse=True)
-        self._short = [(one, _short_form(one)) for one in known if len(one) < _SHORT]
-        self._ends = [end for one in self._keys for end in _ends(one)]
+        self._forms = sorted({form for item in long for form in _forms(item)}, key=len, reverse=True)
+        self._folded = sorted({quote(item, safe="").lower() for item in long}, key=len, reverse=True)
+        self._short = [(item, _short_form(item)) for item in known if len(item) < _SHORT]
+        self._ends = [end for item in self._keys for end in _ends(item)]
 
     def redact(self, text: str) -> str:
         """Return the text without any key."""

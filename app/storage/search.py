@@ -67,8 +67,8 @@ class Needle:
         anchor = _anchor(self.text)
         self._forms = sorted(
             {
-                json.dumps(unicodedata.normalize(form, one), ensure_ascii=False)[1:-1].encode().lower()
-                for one in _variants(anchor)
+                json.dumps(unicodedata.normalize(form, variant), ensure_ascii=False)[1:-1].encode().lower()
+                for variant in _variants(anchor)
                 for form in ("NFC", "NFD")
             }
         )
@@ -113,7 +113,7 @@ def _anchor(needle: str) -> str:
     if longest:
         return longest
     alone = (
-        place for place, letter in enumerate(needle) if any(len(one.casefold()) > 1 for one in _cases(letter))
+        place for place, letter in enumerate(needle) if any(len(way.casefold()) > 1 for way in _cases(letter))
     )
     return needle[: max(1, min(_ANCHOR, next(alone, _ANCHOR)))]
 
@@ -132,7 +132,7 @@ def _variants(anchor: str) -> Iterator[str]:
 @functools.cache
 def _cases(letter: str) -> tuple[str, ...]:
     """Return all letters whose case folding contains this one."""
-    return tuple(one for one in map(chr, range(_LETTERS)) if letter in one.casefold()) or (letter,)
+    return tuple(item for item in map(chr, range(_LETTERS)) if letter in item.casefold()) or (letter,)
 
 
 def _in_log(disk: FileSystem, path: Path, summary: SessionSummary, needle: Needle) -> Iterator[Hit]:

@@ -1,8 +1,9 @@
 """Keys of providers and secrets of MCP servers: the system's keyring, the environment, or for this run only.
 
-A thread asks the keyring, which may wait for its user or not respond: callers wait for a limited time, and a later answer
-is still used. The Secret Service of Linux (gnome-keyring, KeePassXC) is searched without unlocking it and without creating
-a collection, which the keyring library would do; others are asked through that library.
+A thread asks the keyring, which may wait for its user or not respond: callers wait for a limited time, and a
+later answer is still used. The Secret Service of Linux (gnome-keyring, KeePassXC) is searched without
+unlocking it and without creating a collection, which the keyring library would do; others are asked through
+that library.
 """
 
 import asyncio
@@ -55,8 +56,8 @@ class Dismissed(Exception):
 class SystemKeyring:
     """A keyring behind the keyring library, which may ask its user at any time.
 
-    The methods block, and raise what `problem_of` classifies. `asks_user` is true while it may be waiting for its
-    user, for instance for a password.
+    The methods block, and raise what `problem_of` classifies. `asks_user` is true while it may be waiting for
+    its user, for instance for a password.
     """
 
     asks_user = True
@@ -192,7 +193,7 @@ def usable_backend(backend: Any) -> Any | None:
     """Return the backend that keeps values in secret, None if there is none."""
     inner = getattr(backend, "backends", None)
     if inner is not None and type(backend).__module__ == "keyring.backends.chainer":
-        return next((one for one in inner if usable_backend(one) is not None), None)
+        return next((item for item in inner if usable_backend(item) is not None), None)
     module = type(backend).__module__
     name = type(backend).__name__
     keeps_none = module in ("keyring.backends.fail", "keyring.backends.null")
@@ -326,8 +327,9 @@ class KeyringSecrets:
 
     A provider is named by its id, or by `id@server` if its address is not the usual one; a secret of an MCP
     server by its place, `mcp:server:field`, with an empty kind. Only the newest change of a place counts.
-    `unread` says why places could not be read in the keyring; `takes_unasked` whether it stores without asking
-    its user; `on_news` is called after a look-up, and with a place and the result when that comes late.
+    `unread` says why places could not be read in the keyring; `takes_unasked` whether it stores without
+    asking its user; `on_news` is called after a look-up, and with a place and the result when that comes
+    late.
     """
 
     def __init__(

@@ -1,8 +1,9 @@
 """The files that are made in sessions, every version of them, and a log of what was done to them.
 
-`files/<session id>/` has the files as they are now. `.versions` in it has what they held, each once by its hash, and the log,
-with lines as in a session's. A file is written before its line: what is newer than the log comes from a process that was killed,
-or from the user with another program, and is taken in as a version. Links are never followed.
+`files/<session id>/` has the files as they are now. `.versions` in it has what they held, each once by its
+hash, and the log, with lines as in a session's. A file is written before its line: what is newer than the log
+comes from a process that was killed, or from the user with another program, and is taken in as a version.
+Links are never followed.
 """
 
 import contextlib
@@ -59,13 +60,15 @@ _MOST_SEEN = 200_000
 
 
 class VersionedFiles(SessionFiles):
-    """Keeps the files of all sessions of a data directory; with `read_only` it writes nothing and takes nothing in.
+    """Keeps the files of all sessions of a data directory; with `read_only` it writes nothing
+    and takes nothing in.
 
-    In a folder that the user chose instead, a session knows the files that it has written and those that came while it ran; each
-    has a version 0 first: what it held before, or that it was not there. `files/<session id>/` then has only `.versions`.
+    In a folder that the user chose instead, a session knows the files that it has written and those that came
+    while it ran; each has a version 0 first: what it held before, or that it was not there. `files/<session
+    id>/` then has only `.versions`.
 
-    `on_written` is told each new line, in another thread. `chosen` returns the folder that the user chose for a session, ""
-    for its own, and `named` the paths of the files there that are closed otherwise.
+    `on_written` is told each new line, in another thread. `chosen` returns the folder that the user chose for
+    a session, "" for its own, and `named` the paths of the files there that are closed otherwise.
     """
 
     def __init__(
@@ -106,7 +109,7 @@ class VersionedFiles(SessionFiles):
 
     async def sizes(self, session_ids: Iterable[str]) -> dict[str, FilesSize]:
         def look() -> dict[str, FilesSize]:
-            return {one: self._work_in(one, lambda files: files.size()) for one in session_ids}
+            return {id_: self._work_in(id_, lambda files: files.size()) for id_ in session_ids}
 
         return await self._threads.run(look)
 
@@ -195,8 +198,10 @@ class _Folder:
                 self._note(version)
 
     def goes_on(self, chosen: str, named: Container[str]) -> bool:
-        """Begin again with what the log says; return False where it has other lines by now, or the user chose otherwise."""
-        self.now = {path: one for path, one in self._newest().items() if not one.gone}
+        """Begin again with what the log says; return False where it has other lines by now,
+        or the user chose otherwise.
+        """
+        self.now = {path: version for path, version in self._newest().items() if not version.gone}
         return (chosen, named, self._log_id()) == (self._chosen, self._named, self._as_read)
 
     def _log_id(self) -> FileId | None:
@@ -209,9 +214,11 @@ class _Folder:
         return tuple(self.now[path] for path in sorted(self.now) if self.now[path].version)
 
     def take_in(self) -> None:
-        """Write lines for what is on the disk and not in the log, of a chosen folder for what is known. Raises OSError."""
+        """Write lines for what is on the disk and not in the log, of a chosen folder for what is known.
+        Raises OSError.
+        """
         there = dict(self._known() if self._outside else self._scan(self._top, ""))
-        for path in [one for one in self.now if one not in there]:
+        for path in [item for item in self.now if item not in there]:
             self._add(self._gone(path))
         for path, found in there.items():
             known = self.now.pop(path, None) if found.size > MOST_BYTES else self.now.get(path)
@@ -235,20 +242,26 @@ class _Folder:
         return frozenset(map(hash, islice(self.paths(), _MOST_SEEN)))
 
     def take_in_new(self, seen: frozenset[int]) -> None:
-        """Write lines for the files of a chosen folder whose paths were not seen before, as far as there is room."""
+        """Write lines for the files of a chosen folder whose paths were not seen before, as far
+        as there is room.
+        """
         new = (path for path in self.paths() if hash(path) not in seen and _is_usual(path, self._named))
         for path in islice(new, MOST_FILES if len(seen) < _MOST_SEEN else 0):
             self._keep_original(path, None)
         self.take_in()
 
     def others(self) -> tuple[str, ...]:
-        """Return the paths of a chosen folder's files that the session has not written, a few more than are listed at most."""
-        mine = {one.path for one in self.written()}
+        """Return the paths of a chosen folder's files that the session has not written, a few more
+        than are listed at most.
+        """
+        mine = {version.path for version in self.written()}
         found = (path for path in self.paths() if path not in mine and _is_usual(path, self._named))
         return tuple(islice(found, MOST_LISTED + 1))
 
     def paths(self) -> Iterator[str]:
-        """Yield the paths of a chosen folder's files, the outer ones first, whatever their names, but none in hidden folders."""
+        """Yield the paths of a chosen folder's files, the outer ones first, whatever their names,
+        but none in hidden folders.
+        """
         if self.problem is not None:
             raise self.problem
         if self._outside is None:
@@ -263,7 +276,9 @@ class _Folder:
                 yield from sorted(f"{folder}{name}" for name, inside in entries if not inside)
 
     def take(self, log: bytes, content: Callable[[str], bytes | None]) -> None:
-        """Begin with the lines of another log and what `content` returns by its hash; both may come from anywhere."""
+        """Begin with the lines of another log and what `content` returns by its hash; both may come
+        from anywhere.
+        """
         held: dict[str, bytes] = {}
         for _, version in versions_of(log):
             data = None if version.gone else held.get(version.sha256) or content(version.sha256)
@@ -279,7 +294,7 @@ class _Folder:
             write_whole(self._disk, self._versions / digest, data)
         for version in self.now.values():
             write_whole(self._disk, self._folder / version.path, held[version.sha256])
-        lines = (encode_line(number, [_op(one)]) for number, one in enumerate(self.lines, 1))
+        lines = (encode_line(number, [_op(line)]) for number, line in enumerate(self.lines, 1))
         write_whole(self._disk, self._log, b"".join(lines))
 
     def read(self, path: str, version: int | None) -> tuple[FileVersion, bytes]:
@@ -288,7 +303,7 @@ class _Folder:
             found = self._there(path)
             return found, self._held(self._place(found.path)) or b""
         path = normalize("NFC", path)
-        same = (one for one in self.lines if (one.path, one.version) == (path, version) and not one.gone)
+        same = (line for line in self.lines if (line.path, line.version) == (path, version) and not line.gone)
         if (kept := next(same, None)) is None:
             raise NotFound("file_version_not_found", path=path, version=version)
         return kept, self._disk.read(self._versions / kept.sha256)
@@ -322,7 +337,7 @@ class _Folder:
         source = before.path
         if target in self.now:
             raise BadInput("file_is_there", path=target)
-        check_beside(target, (one for one in self._beside(target) if one != source))
+        check_beside(target, (item for item in self._beside(target) if item != source))
         # Where case does not count, the file itself is already at a path that differs by case alone.
         from_place = self._place(source)
         place = self._place(target, is_new=folded(source) != folded(target))
@@ -350,32 +365,34 @@ class _Folder:
 
     def size(self) -> FilesSize:
         """Return what all versions take."""
-        sizes, newest = {one.sha256: one.bytes for one in self.lines}, self._newest().values()
-        old = sum(sizes[digest] for digest in sizes.keys() - {one.sha256 for one in newest})
+        sizes, newest = {line.sha256: line.bytes for line in self.lines}, self._newest().values()
+        old = sum(sizes[digest] for digest in sizes.keys() - {version.sha256 for version in newest})
         return FilesSize(files=len(self.written()), size=sum(sizes.values()), old=old)
 
     def drop_old(self) -> None:
-        """Put the log aside, and what the newest version of no file holds; what was put aside before is deleted."""
+        """Put the log aside, and what the newest version of no file holds;
+        what was put aside before is deleted.
+        """
         aside, newest = self._versions / ASIDE, self._newest().values()
         remove_folder(aside)
         write_whole(self._disk, aside / LOG, self._disk.read(self._log))
         # Of what is gone the line is kept, for the number of its next version.
         write_whole(self._disk, self._log, encode_line(self._number + 1, list(map(_op, newest))))
-        for digest in {one.sha256 for one in self.lines if not one.gone} - {one.sha256 for one in newest}:
+        for digest in {line.sha256 for line in self.lines if not line.gone} - {new.sha256 for new in newest}:
             self._disk.replace(self._versions / digest, aside / digest)
 
     def bring_back_old(self) -> None:
         """Bring back what was put aside."""
         aside = self._versions / ASIDE
         whole, (_, _, since) = self._disk.read(aside / LOG), self._disk.read(self._log).partition(b"\n")
-        for one in self._disk.scan(aside):
-            if one.name != LOG:
-                self._disk.replace(aside / one.name, self._versions / one.name)
+        for stat in self._disk.scan(aside):
+            if stat.name != LOG:
+                self._disk.replace(aside / stat.name, self._versions / stat.name)
         write_whole(self._disk, self._log, whole + since)
         remove_folder(aside)
 
     def _newest(self) -> dict[str, FileVersion]:
-        return {one.path: one for one in self.lines}
+        return {line.path: line for line in self.lines}
 
     def _note(self, version: FileVersion) -> None:
         self.lines.append(version)
@@ -406,7 +423,8 @@ class _Folder:
         return FileVersion(path=path, version=0, bytes=len(data), sha256=digest)
 
     def _beside(self, path: str) -> Iterator[str]:
-        """Yield what a path must stand beside: of a chosen folder what is in each folder on the way, unless the next part is.
+        """Yield what a path must stand beside: of a chosen folder what is in each folder on the way,
+        unless the next part is.
 
         Folders end with a slash.
         """
@@ -418,11 +436,13 @@ class _Folder:
             for name in path.split("/"):
                 entries = dict(self._outside.entries(self._top / folder))
                 shown = [name] if name in entries else entries
-                yield from (f"{folder}{one}{'/' if entries[one] else ''}" for one in shown)
+                yield from (f"{folder}{item}{'/' if entries[item] else ''}" for item in shown)
                 folder += f"{name}/"
 
     def _held(self, place: Path) -> bytes | None:
-        """Return what a file holds, None where there is no plain file. Raises BadInput for one that is too large."""
+        """Return what a file holds, None where there is no plain file.
+        Raises BadInput for one that is too large.
+        """
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             self._inside.identity(place)
             with self._inside.open_read(place) as file:
@@ -432,7 +452,8 @@ class _Folder:
         return None
 
     def _keep_original(self, path: str, held: bytes | None) -> None:
-        """Keep what a file of a chosen folder holds that the log does not have, before it is changed; None is for no file.
+        """Keep what a file of a chosen folder holds that the log does not have, before it is changed;
+        None is for no file.
 
         The first line of a file is its version 0. Raises BadInput where there is no room.
         """
@@ -449,7 +470,7 @@ class _Folder:
 
         What a process that was killed left beside them is removed.
         """
-        places = {one.path: self._top / one.path for one in self.lines}
+        places = {line.path: self._top / line.path for line in self.lines}
         for left in {self._fresh(place) for place in places.values()}:
             with contextlib.suppress(OSError):
                 self._inside.remove(left)
@@ -458,7 +479,9 @@ class _Folder:
                 yield path, self._inside.identity(place)
 
     def _place(self, path: str, *, is_new: bool = False) -> Path:
-        """Return where a file is, or shall be. Raises BadPathError where the way leads over a link, or something is there."""
+        """Return where a file is, or shall be.
+        Raises BadPathError where the way leads over a link, or something is there.
+        """
         if self.problem is not None:
             raise self.problem
         place = self._top
@@ -475,7 +498,7 @@ class _Folder:
     def _scan(self, folder: Path, before: str) -> Iterator[tuple[str, FileId]]:
         """Yield the files that are there, by path, without links and what has another kind of name."""
         try:
-            entries = sorted(os.scandir(folder), key=lambda one: one.name)
+            entries = sorted(os.scandir(folder), key=lambda item: item.name)
         except FileNotFoundError:
             return
         for entry in entries:
@@ -509,7 +532,7 @@ class _Folder:
     def _check_room(self, path: str, digest: str, size: int) -> None:
         if path not in self.now and len(self.now) >= MOST_FILES:
             raise BadInput("too_many_files", most=MOST_FILES)
-        sizes = {one.sha256: one.bytes for one in self.lines}
+        sizes = {line.sha256: line.bytes for line in self.lines}
         if sum({**sizes, digest: size}.values()) > MOST_BYTES:
             raise BadInput("files_too_large", most=MOST_BYTES // 1_000_000)
 
@@ -517,7 +540,7 @@ class _Folder:
         first = 0 if self._outside is None else -1
         return FileVersion(
             path=path,
-            version=1 + max((one.version for one in self.lines if one.path == path), default=first),
+            version=1 + max((line.version for line in self.lines if line.path == path), default=first),
             bytes=size,
             sha256=digest,
             created_at=utc_now(),
@@ -574,7 +597,9 @@ def _is_usual(path: str, named: Container[str] = ()) -> bool:
 
 
 def versions_of(data: bytes, named: Container[str] = ()) -> Iterator[tuple[int, FileVersion]]:
-    """Yield the versions in a log, each with the number of its line, without those that no Moot has written."""
+    """Yield the versions in a log, each with the number of its line, without those that no Moot has
+    written.
+    """
     for line in by_number(filter(None, read_lines(io.BytesIO(data)))):
         for op in line.ops:
             version = read(FileVersion, op.get(_OP), []) if op.get("op") == _OP else None
@@ -584,7 +609,7 @@ def versions_of(data: bytes, named: Container[str] = ()) -> Iterator[tuple[int, 
 
 def is_digest(text: str) -> bool:
     """Return whether a text is a hash as files are kept by."""
-    return len(text) == 64 and all(one in "0123456789abcdef" for one in text)
+    return len(text) == 64 and all(item in "0123456789abcdef" for item in text)
 
 
 def _op(version: FileVersion) -> Op:
@@ -592,7 +617,9 @@ def _op(version: FileVersion) -> Op:
 
 
 def bring_in(disk: FileSystem, folder: Path, log: bytes, content: Callable[[str], bytes | None]) -> None:
-    """Make the folder of a session from a log and what `content` returns by its hash, unless there is one. Raises OSError."""
+    """Make the folder of a session from a log and what `content` returns by its hash, unless there is one.
+    Raises OSError.
+    """
     if not os.path.lexists(folder):
         _Folder(disk, folder, {}, lambda _: None).take(log, content)
 

@@ -1,8 +1,9 @@
 """Writes one session's log: what waits to be written, and what the disk has accepted.
 
-Runs on the writer's thread. After a failed write the file is cut back, and the operations stay queued. Before and after
-each write the path must be the open file, as long as it was left: else another program changed it, and the log is written
-again from memory. The other version becomes a session where it can be read, else it goes to quarantine (`json_file`).
+Runs on the writer's thread. After a failed write the file is cut back, and the operations stay queued. Before
+and after each write the path must be the open file, as long as it was left: else another program changed it,
+and the log is written again from memory. The other version becomes a session where it can be read, else it
+goes to quarantine (`json_file`).
 """
 
 import contextlib
@@ -50,7 +51,9 @@ _TRIES = 20
 
 @dataclass(slots=True)
 class _Batch:
-    """The contents of one line: operations, and sessions that are still to be compared with the last state."""
+    """The contents of one line: operations, and sessions that are still to be compared with the last
+    state.
+    """
 
     parts: list[Op | Plain]
     summary: SessionSummary | None
@@ -60,8 +63,8 @@ class _Batch:
 class SessionLog:
     """Writes one session's log; `written` is the summary and file state that the disk has accepted.
 
-    `recall` returns the session as it is in memory, None if it is not open; `on_replaced` is told what another program
-    did to the file. Both are called on the writer's thread.
+    `recall` returns the session as it is in memory, None if it is not open; `on_replaced` is told what
+    another program did to the file. Both are called on the writer's thread.
     """
 
     def __init__(
@@ -273,11 +276,14 @@ class SessionLog:
         return True
 
     def _is_there(self) -> bool:
-        # Its time may change later, as on a network; while it is open nothing can be put in its place unnoticed.
+        # Its time may change later, as on a network; while it is open nothing can be put in its place
+        # unnoticed.
         return self._known.is_there(TIME if self._descriptor is None else SIZE)
 
     def _put_right(self) -> None:
-        """Make the path a log of all that was written, from the session in memory; keep what else is there."""
+        """Make the path a log of all that was written, from the session in memory; keep what else is
+        there.
+        """
         self.close()
         found: FileId | None = None
         data: bytes | None = None
@@ -360,7 +366,9 @@ class SessionLog:
         self._descriptor = descriptor
 
     def _opened(self) -> int | None:
-        """Return the descriptor of the file that this program knows, put right if it is another; None for no file."""
+        """Return the descriptor of the file that this program knows, put right if it is another; None
+        for no file.
+        """
         for _ in range(_TRIES):
             if not self._is_there():
                 self._put_right()
@@ -413,11 +421,12 @@ def invalid_record(path: Path, error: Exception) -> StorageError:
 
 
 def log_of(record: Plain, messages: Sequence[Message], more: Mapping[str, Plain] | None = None) -> bytes:
-    """Return the whole log of a session with this record. Raises ValueError for a message that could not be read back.
+    """Return the whole log of a session with this record.
+    Raises ValueError for a message that could not be read back.
 
     `more` are the records, by the message's id, of messages that had more than what is known here.
     """
-    least = READER if any(one.role == Role.SUMMARY for one in messages) else FIRST_READER
+    least = READER if any(item.role == Role.SUMMARY for item in messages) else FIRST_READER
     lines = [encode_line(1, [head_of(record["id"], least), {"op": "session", "patch": record}])]
     for message in messages:
         said = plain(message)
@@ -497,13 +506,15 @@ class OtherLog:
         self.data = data
         self.replay = read_log(lambda: io.BytesIO(data), lambda record: record)
         self._open = dict(self.replay.open_records())
-        self._own: Mapping[str, Plain] = {one.id: plain(one) for one in messages}
+        self._own: Mapping[str, Plain] = {message.id: plain(message) for message in messages}
         self._unwritten = unwritten
 
     def is_log_of(self, session: Plain | None, size: int, number: int) -> bool:
-        """Return whether nothing that was written is missing; `size` and `number` are those of the log as written."""
-        written = [one for one in self._own if one not in self._unwritten]
-        if self.replay.damaged or any(one not in self.replay.messages for one in written):
+        """Return whether nothing that was written is missing; `size` and `number` are those of the log
+        as written.
+        """
+        written = [item for item in self._own if item not in self._unwritten]
+        if self.replay.damaged or any(item not in self.replay.messages for item in written):
             return False
         if len(self.data) == size and self.replay.last_number == number:
             return True

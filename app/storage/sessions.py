@@ -39,7 +39,8 @@ from app.storage.threads import Result, in_thread, settle
 
 TRASH_DAYS = 30
 _DAY = 86_400
-# The file whose time says when the trash was last looked through, and the longest time since then that is believed.
+# The file whose time says when the trash was last looked through, and the longest time since then that is
+# believed.
 LOOKED = "looked"
 MOST_AWAY = 14 * _DAY
 # A time with more digits is none that a calendar has.
@@ -66,11 +67,11 @@ def thrown_at(file: str) -> int | None:
 def thrown(paths: DataPaths, disk: FileSystem) -> tuple[Thrown, ...]:
     """Return the contents of the trash, the newest first. Raises OSError."""
     found = [
-        _thrown(paths, disk, one, moment)
-        for one in disk.scan(paths.trash)
-        if (moment := thrown_at(one.name)) is not None and one.name.endswith((".json", ".jsonl"))
+        _thrown(paths, disk, stat, moment)
+        for stat in disk.scan(paths.trash)
+        if (moment := thrown_at(stat.name)) is not None and stat.name.endswith((".json", ".jsonl"))
     ]
-    return tuple(sorted(found, key=lambda one: (one.thrown_at, one.file), reverse=True))
+    return tuple(sorted(found, key=lambda item: (item.thrown_at, item.file), reverse=True))
 
 
 def _thrown(paths: DataPaths, disk: FileSystem, one: FileStat, moment: int) -> Thrown:
@@ -113,10 +114,11 @@ def _definition(path: Path, name: str) -> tuple[str, str]:
 def remove_old(paths: DataPaths, disk: FileSystem) -> None:
     """Permanently delete files that are older than thirty days. Raises OSError.
 
-    Nothing goes where this was last called long ago or in the future: the clock may be wrong, if only this once.
+    Nothing goes where this was last called long ago or in the future: the clock may be wrong, if only this
+    once.
     """
     now, files = time.time(), disk.scan(paths.trash)
-    looked = next((one.mtime_ns / 1e9 for one in files if one.name == LOOKED), 0.0)
+    looked = next((file.mtime_ns / 1e9 for file in files if file.name == LOOKED), 0.0)
     if files:
         descriptor = (disk.open if looked else disk.create)(paths.trash / LOOKED)
         disk.truncate(descriptor, 0)
@@ -124,14 +126,16 @@ def remove_old(paths: DataPaths, disk: FileSystem) -> None:
         disk.close(descriptor)
     if not 0 <= now - looked <= MOST_AWAY:
         return
-    for one in files:
-        moment = thrown_at(one.name)
+    for file in files:
+        moment = thrown_at(file.name)
         if moment is not None and moment < now - TRASH_DAYS * _DAY:
-            remove_for_good(paths, disk, one.name)
+            remove_for_good(paths, disk, file.name)
 
 
 def remove_for_good(paths: DataPaths, disk: FileSystem, file: str) -> None:
-    """Permanently delete a file of the trash, and the files and the draft of a deleted session. Raises OSError."""
+    """Permanently delete a file of the trash, and the files and the draft of a deleted session.
+    Raises OSError.
+    """
     name = file.rsplit(".", 2)[0]
     if file.endswith(".jsonl") and is_id(name):
         remove_folder((paths.trash / file).with_suffix(FOLDER))
@@ -176,9 +180,9 @@ class _WriterJob:
 class LogWriter:
     """Writes batches and runs jobs from any thread, in order, on one thread of its own.
 
-    Exceptions of batches and jobs do not end the thread. If it ends all the same, `on_failure` is called with a
-    StorageError, and every queued and later job fails with that error, so that nothing is reported as saved.
-    `make_log` returns the log of a session; it, `on_idle` and `on_failure` run on the writer's thread.
+    Exceptions of batches and jobs do not end the thread. If it ends all the same, `on_failure` is called with
+    a StorageError, and every queued and later job fails with that error, so that nothing is reported as
+    saved. `make_log` returns the log of a session; it, `on_idle` and `on_failure` run on the writer's thread.
     """
 
     _make_log: Callable[[str], SessionLog]
@@ -314,7 +318,7 @@ class LogWriter:
 
     def _close_oldest(self) -> None:
         """Close files, because a process may have only so many open; the next write reopens them."""
-        for log in [one for one in self.logs.values() if one.is_open][:-_MOST_OPEN]:
+        for log in [item for item in self.logs.values() if item.is_open][:-_MOST_OPEN]:
             if not log.waiting and log.due is None:
                 with contextlib.suppress(OSError):
                     log.close()
@@ -356,8 +360,9 @@ class JsonLogStore:
     """Keeps the sessions of a data directory; with `read_only` it writes nothing.
 
     A second, reading Moot shows what runs in the first as running. A session that is running according to its
-    log, but has no writer or only a later one, was interrupted and is shown as paused. `recall` returns an open session
-    as it is in memory, and `on_replaced` is told if another program replaced its log; both run on the writer's thread.
+    log, but has no writer or only a later one, was interrupted and is shown as paused. `recall` returns an
+    open session as it is in memory, and `on_replaced` is told if another program replaced its log; both run
+    on the writer's thread.
     """
 
     def __init__(
@@ -469,10 +474,12 @@ class JsonLogStore:
         self._writer.post(session_id, stored, self._summarise(session_id, stored))
 
     def _gather(self, session_id: str, deltas: Sequence[events.Event]) -> None:
-        """Gather text for a moment: to wake the writer's thread for each token costs more than all else about it."""
+        """Gather text for a moment: to wake the writer's thread for each token costs more
+        than all else about it.
+        """
         self._text.setdefault(session_id, []).extend(deltas)
         self._text_bytes += sum(
-            len(one.text) + len(one.thinking) for one in deltas if isinstance(one, events.MessageDelta)
+            len(item.text) + len(item.thinking) for item in deltas if isinstance(item, events.MessageDelta)
         )
         if self._text_bytes >= FLUSH_BYTES:
             self._post_text()
@@ -547,9 +554,9 @@ class JsonLogStore:
 
         def move() -> SessionSummary | None:
             thrown = [
-                one.name
-                for one in self._disk.scan(self._paths.trash)
-                if one.name.startswith(f"{session_id}.") and one.name.endswith(".jsonl")
+                stat.name
+                for stat in self._disk.scan(self._paths.trash)
+                if stat.name.startswith(f"{session_id}.") and stat.name.endswith(".jsonl")
             ]
             if not thrown or (file and file not in thrown):
                 raise FileNotFoundError(session_id)
@@ -606,7 +613,7 @@ class JsonLogStore:
         if self._index is None:
             await self.open()
         stopped = threading.Event()
-        sessions = [(one, self._paths.session(one.id)) for one in self.summaries()]
+        sessions = [(summary, self._paths.session(summary.id)) for summary in self.summaries()]
         try:
             return await in_thread(
                 lambda: find_in_sessions(self._disk, sessions, text, limit, stopped.is_set), "moot-search"
@@ -644,7 +651,8 @@ class JsonLogStore:
         self._post_text()
         future: Future[Result] = self._writer.call(job)
         with self._errors(path):
-            # Shielded, so that cancelling the caller does not leave it unknown whether the record was written.
+            # Shielded, so that cancelling the caller does not leave it unknown whether the record was
+            # written.
             return await asyncio.shield(asyncio.wrap_future(future))
 
     @contextlib.contextmanager
@@ -668,7 +676,9 @@ class JsonLogStore:
         return self._paths.session(session_id)
 
     def _is_cut_off(self, session_id: str) -> bool:
-        """Return whether a session that is running according to its log was left so by a process that is gone."""
+        """Return whether a session that is running according to its log was left so by a process
+        that is gone.
+        """
         self.prepare()
         if session_id in self._appended or self._index is None:
             return False
@@ -748,11 +758,13 @@ class JsonLogStore:
             pass  # The index is a cache: the next start reads the logs instead.
 
     def _tidy(self) -> None:
-        """Remove temporary files that a crash left, deleted versions of sessions' files, and old files from the trash."""
+        """Remove temporary files that a crash left, deleted versions of sessions' files, and old files
+        from the trash.
+        """
         try:
-            for one in self._disk.scan(self._paths.sessions):
-                if one.name.endswith(".tmp"):
-                    self._disk.remove(self._paths.sessions / one.name)
+            for stat in self._disk.scan(self._paths.sessions):
+                if stat.name.endswith(".tmp"):
+                    self._disk.remove(self._paths.sessions / stat.name)
             for aside in self._paths.files.glob(f"*/{VERSIONS}/{ASIDE}"):
                 remove_folder(aside)
             remove_old(self._paths, self._disk)

@@ -1,4 +1,5 @@
-"""Backups in one zip file, upgrades, the trash, and files from elsewhere: implements `core.store.ArchiveFiles`.
+"""Backups in one zip file, upgrades, the trash, and files from elsewhere:
+implements `core.store.ArchiveFiles`.
 
 A backup has no keys, consents, caches or logs; a session's log is packed up to its last whole line. One to
 restore may come from anywhere, so the usual readers check every part. Upgrades go step by step, after a
@@ -65,9 +66,9 @@ _MOST_NAME = 100
 def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
     """Return (name in the zip, file) of all data of the user, sorted."""
     found = [
-        (f"sessions/{one.name}", paths.sessions / one.name)
-        for one in disk.scan(paths.sessions)
-        if one.name.endswith(".jsonl") and is_id(one.name.removesuffix(".jsonl"))
+        (f"sessions/{stat.name}", paths.sessions / stat.name)
+        for stat in disk.scan(paths.sessions)
+        if stat.name.endswith(".jsonl") and is_id(stat.name.removesuffix(".jsonl"))
     ]
     for folder in (*(paths.root / name for name in DEFINITIONS), paths.drafts):
         # A user may have put a link there, and its target is the user's data too.
@@ -76,7 +77,7 @@ def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
     small = (paths.settings, paths.providers, paths.mcp, paths.usage)
     found += [(file.name, file) for file in small if file.is_file()]
     for folder in paths.files.glob(f"*/{VERSIONS}"):
-        log, names = f"{_FILES}{folder.parent.name}.jsonl", [one.name for one in disk.scan(folder)]
+        log, names = f"{_FILES}{folder.parent.name}.jsonl", [stat.name for stat in disk.scan(folder)]
         found += [(log if name == LOG else _CONTENTS + name, folder / name) for name in names]
     # What several sessions hold is packed once.
     return sorted({name: file for name, file in found if may_be_packed(name)}.items())
@@ -177,8 +178,8 @@ def write_backup(
 ) -> Backup:
     """Write a backup to `backups/`, which keeps the newest seven of each kind, or to `target`.
 
-    `progress` gets the number of packed files and of all files. Raises StorageError, and whatever `progress` raises;
-    then there is no new file.
+    `progress` gets the number of packed files and of all files. Raises StorageError, and whatever `progress`
+    raises; then there is no new file.
     """
     files = packed_files(paths, disk)
     made_at = utc_now()
@@ -228,22 +229,24 @@ def _entries(
 def own_backups(paths: DataPaths, disk: FileSystem) -> list[Backup]:
     """Return the backups in `backups/`, read from their file names, the newest first."""
     found = []
-    for one in disk.scan(paths.backups):
-        match one.name.removesuffix(".zip").split("-", 4):
-            case ["moot", day, clock, part, why] if one.name.endswith(".zip"):
+    for stat in disk.scan(paths.backups):
+        match stat.name.removesuffix(".zip").split("-", 4):
+            case ["moot", day, clock, part, why] if stat.name.endswith(".zip"):
                 with contextlib.suppress(ValueError):
                     moment = datetime.strptime(f"{day}{clock}{part}", "%Y%m%d%H%M%S%f").replace(tzinfo=UTC)
                     made_at = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-                    path = str(paths.backups / one.name)
-                    found.append(Backup(path=path, made_at=made_at, why=why, size=one.size))
+                    path = str(paths.backups / stat.name)
+                    found.append(Backup(path=path, made_at=made_at, why=why, size=stat.size))
     return sorted(found, key=lambda backup: backup.made_at, reverse=True)
 
 
 def is_due(paths: DataPaths, disk: FileSystem, why: str) -> bool:
-    """Return whether the daily backup is due: there is none of today, and something has changed since the last."""
+    """Return whether the daily backup is due: there is none of today,
+    and something has changed since the last.
+    """
     # Those of a later time were made while the clock was wrong.
     own, now = own_backups(paths, disk), utc_now()
-    last = next((one for one in own if one.why == why and one.made_at <= now), None)
+    last = next((backup for backup in own if backup.why == why and backup.made_at <= now), None)
     files = packed_files(paths, disk)
     if last is None:
         return bool(files)
@@ -260,9 +263,9 @@ def is_due(paths: DataPaths, disk: FileSystem, why: str) -> bool:
 
 def _forget_oldest(paths: DataPaths, disk: FileSystem, why: str) -> None:
     now = utc_now()
-    same = [one for one in own_backups(paths, disk) if one.why == why]
+    same = [backup for backup in own_backups(paths, disk) if backup.why == why]
     # Those of a clock that was ahead go first, or the newest would.
-    same.sort(key=lambda one: (one.made_at <= now, one.made_at), reverse=True)
+    same.sort(key=lambda backup: (backup.made_at <= now, backup.made_at), reverse=True)
     for old in same[KEPT:]:
         disk.remove(Path(old.path))
 
@@ -384,7 +387,7 @@ class OpenBackup:
     def contents(self) -> BackupContents:
         """Return the contents, each part compared with the data directory."""
         sessions = [self._session(name) for name in self._zip.names if name.startswith(_SESSIONS)]
-        sessions.sort(key=lambda one: (one.updated_at, one.id), reverse=True)
+        sessions.sort(key=lambda session: (session.updated_at, session.id), reverse=True)
         documents = tuple(
             PackedDocument(name=name, state=self.document_state(name, data))
             for name, data in self.documents()
@@ -419,7 +422,9 @@ class OpenBackup:
         return data
 
     def bring_files(self, session_id: str, target: str) -> None:
-        """Make the folder with a session's files for the session `target`, if it has any. Raises BadInput, OSError."""
+        """Make the folder with a session's files for the session `target`, if it has any.
+        Raises BadInput, OSError.
+        """
         if (name := f"{_FILES}{session_id}.jsonl") in self._zip.names:
             bring_in(self._disk, self._paths.files / target, self._zip.read(name), self._content)
 
@@ -512,8 +517,8 @@ def unapproved(data: bytes) -> bytes:
     before = stored_session("", replay, reader, mend=True)
     after = without_approvals(before.session, before.messages)
     ops: list[Op] = [
-        {"op": "message", "message": with_unknown(Message, reader.more.get(one.id), plain(one))}
-        for one in after.written
+        {"op": "message", "message": with_unknown(Message, reader.more.get(message.id), plain(message))}
+        for message in after.written
     ]
     if patch := merge_patch(plain(before.session), plain(after.session)):
         ops.append({"op": "session", "patch": patch})
@@ -582,7 +587,9 @@ class FileArchive:
         replace: bool,
         progress: Callable[[int], None] = lambda _: None,
     ) -> store.Restored:
-        """Restore parts of a backup, after making a backup of the present state. Raises BadInput, StorageError."""
+        """Restore parts of a backup, after making a backup of the present state.
+        Raises BadInput, StorageError.
+        """
         backup = await self._run(lambda: self._opened(path))
         try:
             kept = await self.back_up(store.BackupReason.BEFORE_RESTORE)
@@ -605,7 +612,7 @@ class FileArchive:
             copies=tuple(copies),
             documents=names,
             backup=kept.path,
-            usage=tuple(one for one in usage if documents or one.session_id in back),
+            usage=tuple(entry for entry in usage if documents or entry.session_id in back),
             unapproved=tuple(cleared),
         )
 
@@ -616,7 +623,7 @@ class FileArchive:
 
     async def take_out(self, file: str) -> str:
         """Restore a file from the trash. Raises NotFound, BadInput, StorageError."""
-        found = next((one for one in await self.thrown() if one.file == file), None)
+        found = next((item for item in await self.thrown() if item.file == file), None)
         if found is None:
             raise NotFound("bin_not_found", name=file[:120])
         if found.kind in ("provider", "server"):
@@ -642,7 +649,7 @@ class FileArchive:
     @awaited
     def remove_thrown(self, files: Collection[str]) -> None:
         """Delete files in the trash permanently. Raises StorageError."""
-        there = {one.name for one in self._disk.scan(self._paths.trash)}
+        there = {stat.name for stat in self._disk.scan(self._paths.trash)}
         for name in files:
             if name in there and thrown_at(name) is not None:
                 remove_for_good(self._paths, self._disk, name)

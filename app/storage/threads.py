@@ -28,7 +28,9 @@ class InThread(Protocol):
 
 
 async def in_thread(work: Callable[[], Result], name: str) -> Result:
-    """Run `work` in a thread of its own and return its result; if the caller is cancelled, the work goes on."""
+    """Run `work` in a thread of its own and return its result; if the caller is cancelled, the work goes
+    on.
+    """
     return await _result_of(run_in_thread(work, name))
 
 

@@ -1,8 +1,8 @@
 """The ledger of model calls: `usage.jsonl`, one checksummed line for each call, only appended to.
 
-Each line is written on the session store's thread before the session's own, so that a crash loses none. A missing
-ledger is rebuilt from the logs of all sessions, including the trash; one that another program replaced or cut is too,
-from these, what is in it now, and what this process wrote.
+Each line is written on the session store's thread before the session's own, so that a crash loses none. A
+missing ledger is rebuilt from the logs of all sessions, including the trash; one that another program
+replaced or cut is too, from these, what is in it now, and what this process wrote.
 """
 
 import asyncio
@@ -86,7 +86,7 @@ class UsageFile(UsageLedger):
     async def entries(self, month: str) -> list[UsageEntry]:
         """Return all calls of a month, the oldest first. Raises StorageError."""
         return await self._read(
-            lambda found: [one for one in found if one.month == month],
+            lambda found: [entry for entry in found if entry.month == month],
             lambda: self._size,
             b'"at":"%b' % month.encode(),
         )
@@ -155,9 +155,9 @@ class UsageFile(UsageLedger):
 
     def _from_logs(self) -> Iterator[UsageEntry]:
         for folder in (self._paths.sessions, self._paths.trash):
-            for one in self._disk.scan(folder):
-                if one.name.endswith(".jsonl"):
-                    yield from _of_log(self._disk, folder / one.name)
+            for stat in self._disk.scan(folder):
+                if stat.name.endswith(".jsonl"):
+                    yield from _of_log(self._disk, folder / stat.name)
 
     # The rest runs on the store's thread.
 
@@ -181,7 +181,9 @@ class UsageFile(UsageLedger):
             self._close()
 
     def _open(self) -> bool:
-        """Open the file and cut off an unfinished line; false if it is missing or replaced, and is being rebuilt."""
+        """Open the file and cut off an unfinished line; false if it is missing or replaced,
+        and is being rebuilt.
+        """
         is_there = self._known.is_there()
         if self._descriptor is not None and is_there:
             return True
@@ -307,7 +309,9 @@ def _of_session(session_id: str, session: dict[str, Any]) -> Iterator[dict[str, 
 
 
 def _entry(record: Any) -> UsageEntry | None:
-    """Return the entry of a record, None if it does not say which call it was, when, or costs what nothing can."""
+    """Return the entry of a record, None if it does not say which call it was, when,
+    or costs what nothing can.
+    """
     entry = read(UsageEntry, record, [])
     if entry is None or not entry.message_id or not _TIME.match(entry.at):
         return None

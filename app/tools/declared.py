@@ -46,7 +46,7 @@ class Signature:
         properties = self.parameters["properties"]
         for name in arguments:
             if name not in properties:
-                known = ", ".join(f"`{one}`" for one in properties) or "none"
+                known = ", ".join(f"`{item}`" for item in properties) or "none"
                 raise ToolError(f"{tool}: there is no argument {name[:60]!r}; it takes {known}.")
         checked: dict[str, object] = {}
         for name, schema in properties.items():
@@ -108,7 +108,7 @@ def _meanings(section: str) -> dict[str, str]:
 def _schema(annotation: Any) -> dict[str, Any]:
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
-        (annotation,) = [one for one in inner if one is not NoneType]
+        (annotation,) = [item for item in inner if item is not NoneType]
         return _schema(annotation)
     if origin is Literal:
         return {"type": "string", "enum": list(inner)}
@@ -145,7 +145,7 @@ def _is_of(kind: str, value: object) -> bool:
 
 def _words(schema: Mapping[str, Any]) -> str:
     if "enum" in schema:
-        return "one of " + ", ".join(f'"{one}"' for one in schema["enum"])
+        return "one of " + ", ".join(f'"{item}"' for item in schema["enum"])
     return _WORDS[schema["type"]]
 
 
@@ -162,9 +162,9 @@ def _kind_of(value: object) -> str:
 class Outside:
     """What tools can reach outside of the conversation.
 
-    `call` runs a service of the tool host within a number of seconds (raises ToolError), `settings` returns the
-    current settings, `open_link` opens an address in the system's browser and returns whether that worked, `files` are
-    those of sessions.
+    `call` runs a service of the tool host within a number of seconds (raises ToolError), `settings` returns
+    the current settings, `open_link` opens an address in the system's browser and returns whether that
+    worked, `files` are those of sessions.
     """
 
     call: Call

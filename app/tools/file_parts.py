@@ -21,18 +21,20 @@ async def read_file_part(context: ToolContext, name: str, pages: str) -> ToolRes
         name: The name of the file.
         pages: A page, or the first and the last page, such as "12" or "12-15".
     """
-    attached = [one for message in context.messages() for one in message.attachments if one.text]
+    attached = [item for message in context.messages() for item in message.attachments if item.text]
     wanted = " ".join(clean_text(name).split())
-    found = [one for one in attached if " ".join(one.name.split()) == wanted]
+    found = [attachment for attachment in attached if " ".join(attachment.name.split()) == wanted]
     if not found:
-        names = ", ".join(sorted({one.name for one in attached})) or "none"
+        names = ", ".join(sorted({attachment.name for attachment in attached})) or "none"
         raise ToolError(f"read_file_part: there is no file {wanted[:200]!r}. Files: {names[:2_000]}.")
     # Of several files of one name the newest counts.
     return ToolResult(content=pages_text("read_file_part", found[-1].text, pages))
 
 
 def pages_text(tool: str, text: str, pages: str) -> str:
-    """Return pages of a text, each with its number before it, as many as one result holds. Raises ToolError."""
+    """Return pages of a text, each with its number before it, as many as one result holds. Raises
+    ToolError.
+    """
     texts = pages_of(text)
     given = _RANGE.fullmatch(pages)
     first, last = (int(given[1]), int(given[2] or given[1])) if given is not None else (0, 0)

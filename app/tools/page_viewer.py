@@ -1,4 +1,5 @@
-"""The viewer of MCP servers' pages, a package that is not installed with Moot: whether it can be, and its installation.
+"""The viewer of MCP servers' pages, a package that is not installed with Moot: whether it can be,
+and its installation.
 
 It is the part of Qt that is a browser engine, and goes beside the rest of Qt in Moot's own environment.
 """
@@ -29,7 +30,9 @@ def qt_folder() -> Path | None:
 
 
 def can_install() -> bool:
-    """Return whether the viewer is missing and can be installed: not in a build, which has no package index."""
+    """Return whether the viewer is missing and can be installed: not in a build, which has no package
+    index.
+    """
     qt = qt_folder()
     if qt is None or getattr(sys, "frozen", False) or not LOCK.is_file():
         return False
@@ -58,7 +61,9 @@ def _requirement() -> str:
 
 
 def _move_in(folder: Path, site: Path, progress: Progress) -> None:
-    """Move the files of the viewer beside those of Qt; what is there stays. If it is stopped, nothing is moved."""
+    """Move the files of the viewer beside those of Qt; what is there stays.
+    If it is stopped, nothing is moved.
+    """
     files = [path for path in folder.rglob("*") if path.is_file()]
     moved: list[Path] = []
     try:
@@ -73,7 +78,7 @@ def _move_in(folder: Path, site: Path, progress: Progress) -> None:
     except BaseException:
         for target in moved:
             target.unlink(missing_ok=True)
-        for parent in sorted({one for target in moved for one in target.parents}, reverse=True):
+        for parent in sorted({item for target in moved for item in target.parents}, reverse=True):
             if site in parent.parents:
                 with contextlib.suppress(OSError):  # Others have files in it.
                     parent.rmdir()

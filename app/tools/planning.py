@@ -45,7 +45,8 @@ async def add_todo(context: ToolContext, name: str, done_means: str = "") -> Too
     Args:
         context: The session.
         name: What is to be done, in a few words.
-        done_means: What must be true when it is done, a line each; it is checked when you say that it is done.
+        done_means: What must be true when it is done, a line each; it is checked when you say that it is
+            done.
     """
     plan = context.plan or Plan()
     item = item_of("add_todo", "name", name, done_means)
@@ -100,7 +101,7 @@ async def said_done(context: ToolContext, tool: str, index: int, said: str = "")
     plan, now = checked_item(tool, context.plan, index)
     if now != item:
         raise ToolError(f"{tool}: the plan has changed meanwhile.\n{listed(plan)}")
-    done = item.done or all(one.settled for one in criteria)
+    done = item.done or all(criterion.settled for criterion in criteria)
     plan = with_item(plan, index, replace(item, done=done, criteria=criteria))
     context.change_plan(plan)
     if not done:
@@ -173,7 +174,8 @@ async def set_plan(context: ToolContext, items: list[str], done_means: list[str]
     Args:
         context: The session.
         items: The steps, 1 to 100 short texts.
-        done_means: For each step what must be true when it is done, a line each, or ""; it is checked with checkDone.
+        done_means: For each step what must be true when it is done, a line each, or ""; it is checked with
+            checkDone.
     """
     plan = context.plan
     if plan is not None and plan.open:
@@ -195,7 +197,8 @@ async def set_plan(context: ToolContext, items: list[str], done_means: list[str]
 
 
 async def check_done(context: ToolContext, index: int) -> ToolResult:
-    """Mark an item of the plan as done; harmless where it was done already. What must be true then is checked.
+    """Mark an item of the plan as done; harmless where it was done already.
+    What must be true then is checked.
 
     Args:
         context: The session.
@@ -227,7 +230,8 @@ async def step_complete(result: str, artifacts: str = "", status: str = "done") 
     Args:
         result: What you found or made, complete: those who go on from here read only this.
         artifacts: The files or links you made, one line each.
-        status: done, failed if the aim was not reached or you would not let pass what you checked, or blocked.
+        status: done, failed if the aim was not reached or you would not let pass what you checked, or
+            blocked.
     """
     text = checked_text("step_complete: argument `result`", result, MAX_TEXT, ": say what you found or made")
     return ToolResult(

@@ -20,7 +20,8 @@ _WORDS: Final = {
 }
 _PAGE: Final = """<!doctype html>
 <html lang="{language}"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
 <title>{title}</title>
 <style>
 body {{ font: 15px/1.5 system-ui, sans-serif; color-scheme: light dark; margin: 12px; }}

@@ -1,4 +1,6 @@
-"""The tools for the files of a session: each path is one in the session's own folder, or in the one the user chose for it."""
+"""The tools for the files of a session: each path is one in the session's own folder, or
+in the one the user chose for it.
+"""
 
 import contextlib
 import re
@@ -25,8 +27,8 @@ _SAID: Final = {
 
 
 async def write_file(outside: Outside, context: ToolContext, path: str, content: str) -> ToolResult:
-    """Write a text file, such as a report, that stays with the session and that the user can open. It replaces what the
-    file held; all versions are kept.
+    """Write a text file, such as a report, that stays with the session and that the user can open.
+    It replaces what the file held; all versions are kept.
 
     Args:
         outside: The files.
@@ -41,8 +43,9 @@ async def write_file(outside: Outside, context: ToolContext, path: str, content:
 
 
 async def edit_file(outside: Outside, context: ToolContext, path: str, old: str, new: str) -> ToolResult:
-    """Replace a passage of a file. It fails where somebody has changed the file since you read it, and where the passage is
-    not there just once.
+    """Replace a passage of a file.
+    It fails where somebody has changed the file since you read it, and where the passage is not there just
+    once.
 
     Args:
         outside: The files.
@@ -59,7 +62,8 @@ async def edit_file(outside: Outside, context: ToolContext, path: str, old: str,
         if known is not None and known != _number(before):
             by = before.author or "the user"
             raise ToolError(
-                f"edit_file: {path!r} has changed since you read it: you know version {known}, and {by} wrote version "
+                f"edit_file: {path!r} has changed since you read it: you know "
+                f"version {known}, and {by} wrote version "
                 f"{_number(before)}. Read it again first."
             )
         text = _text("edit_file", path, held)
@@ -93,7 +97,8 @@ async def read_file(outside: Outside, context: ToolContext, path: str, pages: st
 
 
 async def list_files(outside: Outside, context: ToolContext) -> ToolResult:
-    """List the files of the session, with who wrote each last; in a folder of the user's own also the other files there.
+    """List the files of the session, with who wrote each last; in a folder
+    of the user's own also the other files there.
 
     Args:
         outside: The files.
@@ -102,7 +107,7 @@ async def list_files(outside: Outside, context: ToolContext) -> ToolResult:
     with _explained("list_files"):
         files = await outside.files.list(context.session_id)
         others = await outside.files.others(context.session_id)
-    lines = [f"{_name(one)}, {one.bytes:,} bytes, by {one.author or 'the user'}" for one in files]
+    lines = [f"{_name(file)}, {file.bytes:,} bytes, by {file.author or 'the user'}" for file in files]
     lines += others
     if len(lines) > MOST_LISTED:
         lines = [*lines[:MOST_LISTED], f"… (there are more; these are the first {MOST_LISTED:,})"]
@@ -164,7 +169,9 @@ def _name(version: FileVersion) -> str:
 
 
 def _number(version: FileVersion) -> str:
-    """Return the number of a version; of the user's own file, which changes without one, with a mark of what it holds."""
+    """Return the number of a version; of the user's own file, which changes without one, with a mark
+    of what it holds.
+    """
     return str(version.version) if version.version else f"0 {version.sha256[:8]}"
 
 
@@ -178,13 +185,14 @@ def _version_known(context: ToolContext, path: str) -> str | None:
         found = said.match(message.content) if message.role == Role.TOOL else None
         if found is None or message.author.id != context.author.id or message.state != MessageState.DONE:
             continue
-        calls = (call for one in messages if one.turn_id == message.turn_id for call in one.tool_calls)
+        calls = (call for item in messages if item.turn_id == message.turn_id for call in item.tool_calls)
         if any(call.id == message.tool_call_id and call.name in _KEYS for call in calls):
             return found[1]
     return None
 
 
-# An edit that was cut may have been made, and would be made twice: the user is asked. What the others do may be done again.
+# An edit that was cut may have been made, and would be made twice: the user is asked. What the others do may
+# be done again.
 TOOLS: Final = tuple(
     Declared(
         key=function.__name__,

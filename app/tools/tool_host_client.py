@@ -26,8 +26,8 @@ class HostError(ToolError):
 class ToolHostClient(HostClient):
     """Asks the tool host; starts it when it is first needed, and again after it has died.
 
-    `redact` removes the known keys from a text; `log_dir` is for the host's standard error. `on_news` gets the
-    lines that answer no request, `on_death` is called when the host ended by itself.
+    `redact` removes the known keys from a text; `log_dir` is for the host's standard error. `on_news` gets
+    the lines that answer no request, `on_death` is called when the host ended by itself.
     """
 
     def __init__(
@@ -41,8 +41,15 @@ class ToolHostClient(HostClient):
         self.on_death: Callable[[], None] = lambda: None
         self._groups: list[int] = []
 
-    async def call(self, service: str, arguments: Mapping[str, Any], timeout: float) -> dict[str, Any]:  # noqa: ASYNC109 - the limit is the caller's to say
-        """Run a service of the host within `timeout` seconds. Raises ToolError. Cancelling ends it in the host."""
+    async def call(
+        self,
+        service: str,
+        arguments: Mapping[str, Any],
+        timeout: float,  # noqa: ASYNC109 - the limit is the caller's to say
+    ) -> dict[str, Any]:
+        """Run a service of the host within `timeout` seconds.
+        Raises ToolError. Cancelling ends it in the host.
+        """
         line = {"op": "service", "name": service, "arguments": dict(arguments)}
         try:
             async with asyncio.timeout(timeout):
@@ -55,8 +62,9 @@ class ToolHostClient(HostClient):
     ) -> dict[str, Any]:
         """Send a request and return its result. Raises ToolError. Cancelling ends it in the host.
 
-        `ask` puts a server's question to the user: it gets `{"question", "type"}`, of a form also its `fields`, and returns the
-        answer, or None if the question was dismissed. `report` gets how far the work is.
+        `ask` puts a server's question to the user: it gets `{"question", "type"}`, of a form also its
+        `fields`, and returns the answer, or None if the question was dismissed. `report` gets how far the
+        work is.
         """
         host = await self._running_host()
         questions: list[asyncio.Task[None]] = []

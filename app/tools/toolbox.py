@@ -63,8 +63,9 @@ def consent_of(server: McpServer, offer: Offer) -> str:
 
 
 class ServerConsents:
-    """Reads and saves consents: a server's fingerprint, the fingerprint with a slash once its tools were seen, and the
-    fingerprint with each tool's hash; with `/always` behind it that tool runs without a question.
+    """Reads and saves consents: a server's fingerprint, the fingerprint with a slash once its tools were
+    seen, and the fingerprint with each tool's hash; with `/always` behind it that tool runs without a
+    question.
     """
 
     def __init__(self, documents: Documents) -> None:
@@ -84,20 +85,22 @@ class ServerConsents:
         return [offer for offer in offered if consent_of(server, offer) in consents]
 
     def changes(self, server: McpServer, offer: Offer) -> tuple[str, ...]:
-        """Return codes of what is new of a tool since the user allowed it, with what it now says of its effects."""
-        before = [one.partition("/")[2].removesuffix(_ALWAYS).split(".") for one in self._of(server)]
+        """Return codes of what is new of a tool since the user allowed it, with what it now says
+        of its effects.
+        """
+        before = [item.partition("/")[2].removesuffix(_ALWAYS).split(".") for item in self._of(server)]
         now = offer["hash"].split(".")
         same = [parts for parts in before if len(parts) == len(now) and parts[0] == now[0]]
         if not same:
             # Before 0.1.0 was out, a consent was one digest of the name, the description and the schema.
             return ("unknown",) if any(len(parts) == 1 and parts[0] for parts in before) else ("tool",)
         nearest = max(same, key=lambda parts: sum(map(str.__eq__, parts, now)))
-        other = [part for part, one, new in zip(PARTS, nearest, now, strict=True) if one != new]
+        other = [part for part, item, new in zip(PARTS, nearest, now, strict=True) if item != new]
         said = "reads" if offer["reads"] else "deletes" if offer["deletes"] else "effects"
         return tuple(said if part == "effects" else part for part in other)
 
     def _of(self, server: McpServer) -> list[str]:
-        return [one for one in self._documents.consents() if one.startswith(f"{server.fingerprint}/")]
+        return [item for item in self._documents.consents() if item.startswith(f"{server.fingerprint}/")]
 
     def asks(self, server: McpServer, offer: Offer) -> bool:
         """Say whether the user is asked before each call of a tool."""
@@ -105,27 +108,29 @@ class ServerConsents:
 
     def lasting(self, server: McpServer) -> int:
         """Return how many tools of a server run without a question, also those not known now."""
-        return sum(_is_lasting(server, one) for one in self._documents.consents())
+        return sum(_is_lasting(server, consent) for consent in self._documents.consents())
 
     def known(self, server: McpServer) -> int:
         """Return how many tools of a server the user has allowed."""
-        return sum(not one.endswith(("/", _ALWAYS)) for one in self._of(server))
+        return sum(not item.endswith(("/", _ALWAYS)) for item in self._of(server))
 
     async def allow(self, server: McpServer, offered: Sequence[Offer] | None) -> None:
-        """Save the consent to a server, and to its tools where they are known, in place of those allowed before."""
+        """Save the consent to a server, and to its tools where they are known, in place
+        of those allowed before.
+        """
         fingerprint = server.fingerprint
         tools = (
-            set() if offered is None else {f"{fingerprint}/", *(consent_of(server, one) for one in offered)}
+            set() if offered is None else {f"{fingerprint}/", *(consent_of(server, item) for item in offered)}
         )
         await self._documents.change_consents(
             lambda known: (
                 frozenset(
-                    one
-                    for one in known
+                    item
+                    for item in known
                     if not tools
-                    or not one.startswith(f"{fingerprint}/")
+                    or not item.startswith(f"{fingerprint}/")
                     # A lasting permission is bound to the tool as it was.
-                    or (_is_lasting(server, one) and one.removesuffix(_ALWAYS) in tools)
+                    or (_is_lasting(server, item) and item.removesuffix(_ALWAYS) in tools)
                 )
                 | tools
                 | {fingerprint}
@@ -135,19 +140,19 @@ class ServerConsents:
     async def withdraw(self, fingerprint: str) -> None:
         """Withdraw the consent to the servers of a fingerprint and to their tools."""
         await self._documents.change_consents(
-            lambda known: frozenset(one for one in known if one.partition("/")[0] != fingerprint)
+            lambda known: frozenset(item for item in known if item.partition("/")[0] != fingerprint)
         )
 
     async def permit(self, consents: Collection[str]) -> None:
         """Save that these tools, as they are named in their consents, run without a question for good."""
         await self._documents.change_consents(
-            lambda known: known | {one + _ALWAYS for one in consents if one in known}
+            lambda known: known | {consent + _ALWAYS for consent in consents if consent in known}
         )
 
     async def ask_again(self, server: McpServer) -> None:
         """Withdraw the lasting permissions of a server's tools."""
         await self._documents.change_consents(
-            lambda known: frozenset(one for one in known if not _is_lasting(server, one))
+            lambda known: frozenset(item for item in known if not _is_lasting(server, item))
         )
 
 
@@ -192,10 +197,11 @@ _LOG_BYTES = 60_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerLimits:
-    """Seconds in which a server must connect, must answer a call or report progress, and in which a user must log in.
+    """Seconds in which a server must connect, must answer a call or report progress, and in
+    which a user must log in.
 
-    A turn waits `wait` seconds for servers that connect, and goes on without those that take longer: some fetch
-    themselves first. A server that ended by itself starts again after each of `restarts`.
+    A turn waits `wait` seconds for servers that connect, and goes on without those that take longer: some
+    fetch themselves first. A server that ended by itself starts again after each of `restarts`.
     """
 
     connect: float = 60.0
@@ -207,7 +213,9 @@ class ServerLimits:
 
 @dataclass(slots=True)
 class _Held:
-    """A server of `mcp.json` and its present state; `restarts` says that it starts again by itself, for the time `tries`."""
+    """A server of `mcp.json` and its present state; `restarts` says that it starts again by itself,
+    for the time `tries`.
+    """
 
     server: McpServer
     state: str = ServerState.OFF
@@ -259,7 +267,7 @@ class Toolbox:
         outside = Outside(call=host.call, settings=documents.settings, open_link=open_link, files=files)
         everybody = (web.TOOLS, prompt_user.TOOLS, planning.TOOLS, file_parts.TOOLS, session_files.TOOLS)
         leaders = (planning.ORCHESTRATION_TOOLS, planning.STEP_TOOLS)
-        self._allowed = tuple(one.bind(outside) for some in (*everybody, *leaders) for one in some)
+        self._allowed = tuple(declared.bind(outside) for some in (*everybody, *leaders) for declared in some)
 
     def allowed(self) -> tuple[Tool, ...]:
         """Return Moot's own tools."""
@@ -288,13 +296,15 @@ class Toolbox:
         )
 
     async def attach(self, servers: Sequence[str]) -> None:
-        """Connect to servers that may run; returns when each is connected, down or waits for consent, or takes long."""
+        """Connect to servers that may run; returns when each is connected, down or waits for consent,
+        or takes long.
+        """
         held = self._refreshed()
         wanted = [held[name] for name in dict.fromkeys(servers) if name in held]
         work = [
-            start_owned(self._connect(one), among=self._starting)
-            for one in wanted
-            if self._consents.may_run(one.server)
+            start_owned(self._connect(item), among=self._starting)
+            for item in wanted
+            if self._consents.may_run(item.server)
         ]
         if work:
             await asyncio.wait(work, timeout=self._limits.wait)
@@ -318,11 +328,11 @@ class Toolbox:
             return
         fingerprint = held.server.fingerprint
         await self._consents.withdraw(fingerprint)
-        for one in tuple(self._held.values()):
+        for item in tuple(self._held.values()):
             # A server that is connecting notices by itself.
-            if one.server.fingerprint == fingerprint and one.state == ServerState.CONNECTED:
-                await self._disconnect(one.server.name)
-                self._change(one, ServerState.OFF)
+            if item.server.fingerprint == fingerprint and item.state == ServerState.CONNECTED:
+                await self._disconnect(item.server.name)
+                self._change(item, ServerState.OFF)
         self.on_change()
 
     async def permit(self, consents: Collection[str]) -> None:
@@ -357,7 +367,9 @@ class Toolbox:
     async def login(
         self, server: str, agree: Callable[[str], Awaitable[bool]], client: Mapping[str, str] | None = None
     ) -> None:
-        """Log in to a server at an address and connect; `agree` asks the user about the page's address and opens it."""
+        """Log in to a server at an address and connect; `agree` asks the user about the page's address
+        and opens it.
+        """
 
         async def ask(question: Mapping[str, Any]) -> str | None:
             return "yes" if await agree(question["link"]) else None
@@ -365,7 +377,9 @@ class Toolbox:
         await self.restart(server, ask, client)
 
     async def logout(self, server: str) -> bool:
-        """Forget the tokens of a login, and disconnect the server; false where the keyring may still have them."""
+        """Forget the tokens of a login, and disconnect the server; false
+        where the keyring may still have them.
+        """
         held = self._refreshed().get(server)
         gone = await self._secrets.remove(secret_place(server, LOGIN))
         if held is not None and held.state != ServerState.OFF:
@@ -377,7 +391,7 @@ class Toolbox:
     async def resources(self, server: str) -> tuple[ServerResource, ...]:
         """Return the resources of a connected server. Raises ToolError."""
         answer = await self._ask("resources", server)
-        return tuple(ServerResource(**self._host.cleaned(one)) for one in answer["resources"])
+        return tuple(ServerResource(**self._host.cleaned(item)) for item in answer["resources"])
 
     async def read_resource(self, server: str, uri: str) -> tuple[Attachment, ...]:
         """Return what is in a resource, as files. Raises ToolError."""
@@ -400,34 +414,34 @@ class Toolbox:
     async def _start_no_more(self) -> None:
         """Wait for the disconnections in progress; what goes down from now on is not started again."""
         self._closed = True
-        for one in self._starting:
-            one.cancel()
+        for task in self._starting:
+            task.cancel()
         await asyncio.gather(*self._tasks, *self._starting, return_exceptions=True)
 
     def _attachments(self, files: list[Mapping[str, str]]) -> tuple[Attachment, ...]:
         """Return files of the host as attachments."""
         return tuple(
             Attachment(
-                name=self._host.clean(one["name"]),
-                media_type=one["media_type"],
-                text=self._host.clean(one["text"]),
-                data=one["data"],
+                name=self._host.clean(file["name"]),
+                media_type=file["media_type"],
+                text=self._host.clean(file["text"]),
+                data=file["data"],
             )
-            for one in files
+            for file in files
         )
 
     def _prompts(self, server: str, listed: list[Mapping[str, Any]]) -> tuple[ServerPrompt, ...]:
         """Return the listed prompts of a server, each called by its title and the server's name."""
         return tuple(
             ServerPrompt(
-                id=f"{server}/{one['name']}",
-                name=f"{one['title']} · {exact(server)}",
+                id=f"{server}/{item['name']}",
+                name=f"{item['title']} · {exact(server)}",
                 text="",
                 server=server,
-                key=one["name"],
-                arguments=tuple((each["name"], each["title"]) for each in one["arguments"]),
+                key=item["name"],
+                arguments=tuple((each["name"], each["title"]) for each in item["arguments"]),
             )
-            for one in self._host.cleaned(listed)
+            for item in self._host.cleaned(listed)
         )
 
     async def _ask(self, what: str, server: str, **more: object) -> dict[str, Any]:
@@ -457,7 +471,7 @@ class Toolbox:
         changed = [offer for offer in held.offered if offer not in allowed]
 
         def keys(offers: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-            return tuple(tool_key(server.name, one["name"]) for one in offers)
+            return tuple(tool_key(server.name, item["name"]) for item in offers)
 
         return ServerStatus(
             server=server,
@@ -465,13 +479,13 @@ class Toolbox:
             tools=keys(allowed),
             changed=keys(changed),
             changes={
-                tool_key(server.name, one["name"]): self._consents.changes(server, one) for one in changed
+                tool_key(server.name, item["name"]): self._consents.changes(server, item) for item in changed
             },
-            pending=tuple(consent_of(server, one) for one in changed),
-            unasked=keys(one for one in allowed if not self._consents.asks(server, one)),
-            reading=keys(one for one in allowed if one["reads"]),
-            deleting=keys(one for one in allowed if one["deletes"]),
-            outside=keys(one for one in allowed if one["outside"]),
+            pending=tuple(consent_of(server, item) for item in changed),
+            unasked=keys(item for item in allowed if not self._consents.asks(server, item)),
+            reading=keys(item for item in allowed if item["reads"]),
+            deleting=keys(item for item in allowed if item["deletes"]),
+            outside=keys(item for item in allowed if item["outside"]),
             withheld=held.withheld,
             prompts=held.prompts if connected else (),
             has_resources=held.has_resources and connected,
@@ -528,8 +542,8 @@ class Toolbox:
                 self._take_tools(held, answer)
                 held.connected_at = asyncio.get_running_loop().time()
                 if not self._consents.knows_tools(held.server):
-                    # The user allowed the server before its tools were known, so these are the tools allowed. If
-                    # that cannot be saved, the user is asked.
+                    # The user allowed the server before its tools were known, so these are the tools allowed.
+                    # If that cannot be saved, the user is asked.
                     with contextlib.suppress(StorageError):
                         await self._consents.allow(held.server, held.offered)
                 self._change(held, ServerState.CONNECTED)
@@ -548,7 +562,9 @@ class Toolbox:
         return self._secrets.get(secret_place(server, LOGIN), "")
 
     async def _whole(self, server: McpServer, client: Mapping[str, str]) -> dict[str, Any]:
-        """Return a server's entry for the host, with its secrets in place, and the `client` that logs in. Raises HostError."""
+        """Return a server's entry for the host, with its secrets in place, and the `client` that logs in.
+        Raises HostError.
+        """
         places = {field: secret_place(server.name, field) for field in secret_fields(server)}
         unknown = [place for place in places.values() if self._secrets.get(place, "") is None]
         await self._secrets.refresh(tuple((place, "") for place in unknown))
@@ -598,7 +614,7 @@ class Toolbox:
                         type=question["type"],
                         options=tuple(question.get("options", ())),
                         fields=tuple(
-                            _form_field(self._host.cleaned(one)) for one in question.get("fields", ())
+                            _form_field(self._host.cleaned(item)) for item in question.get("fields", ())
                         ),
                         link=self._host.clean(question.get("link", "")),
                         tool=tool_key(server.name, offer["name"]),
@@ -623,7 +639,7 @@ class Toolbox:
     def _result(self, server: str, answer: Mapping[str, Any]) -> ToolResult:
         found = self._host.cleaned(answer["resources"])
         # What is no web page can be read through the server that named it, and through no other.
-        resources = tuple(one if is_page(one) else {**one, "server": server} for one in found)
+        resources = tuple(item if is_page(item) else {**item, "server": server} for item in found)
         return ToolResult(
             content=self._host.clean(answer["text"]),
             ok=answer["ok"],
@@ -644,7 +660,7 @@ class Toolbox:
             too_often = held.problem == ServerProblem.TOO_OFTEN
             often = f"It was started {_STARTS} times within a minute. " if too_often else ""
             raise ToolError(f"The MCP server {name!r} is down: {often}{held.detail}")
-        if offer["hash"] not in {one["hash"] for one in self._consents.allowed(held.server, held.offered)}:
+        if offer["hash"] not in {item["hash"] for item in self._consents.allowed(held.server, held.offered)}:
             raise ToolError(
                 f"The MCP server {name!r} changed the tool {offer['name']!r} after the user allowed it. "
                 "It cannot be used until the user allows it again."
@@ -688,7 +704,9 @@ class Toolbox:
         self._start_again(held)
 
     def _start_again(self, held: _Held) -> None:
-        """Start a server again that ended by itself, later each time; one that was refused or sent too much stays down."""
+        """Start a server again that ended by itself, later each time; one that was refused
+        or sent too much stays down.
+        """
         has_tries = held.tries < len(self._limits.restarts)
         held.restarts = not self._closed and held.problem == ServerProblem.ENDED and has_tries
         if held.restarts:

@@ -1,6 +1,7 @@
 """The tools that read, search and open web pages, and those that list the pages of a conversation.
 
-Text from a page is put between marks, so that it cannot speak as the user or as Moot. The tool host does the reading.
+Text from a page is put between marks, so that it cannot speak as the user or as Moot. The tool host does the
+reading.
 """
 
 import json
@@ -25,7 +26,8 @@ _MAX_ADDRESS: Final = 2_000
 _MAX_RESULTS: Final = 20
 _OPENERS: Final = ("web_fetch", "open_url")
 _MAX_PAGES: Final = 50
-# What stands around an address: a part of a longer one is another. Korean that follows without a space is no part of it.
+# What stands around an address: a part of a longer one is another. Korean that follows without a space is no
+# part of it.
 _BEFORE: Final = r"(?<![\w/=?&#%.@-])"
 _AFTER: Final = r"(?=[.,;:!?]*(?:$|[\s\"'<>)\]}*`|]|[^\x00-\x7f]))"
 _ACTS: Final = (AgentMode.DEFAULT,)
@@ -40,13 +42,15 @@ def fenced(source: str, text: str, title: str = "") -> str:
 
 
 def strays(arguments: Mapping[str, object], messages: Sequence[Message]) -> bool:
-    """Return whether the user named the address of a call in no message, word for word; its scheme may be left out."""
+    """Return whether the user named the address of a call in no message, word for word;
+    its scheme may be left out.
+    """
     address = str(arguments.get("url", "")).strip()
     written = filter(None, (address, unquote(address), address.partition("://")[2]))
-    named = "|".join(re.escape(one.rstrip("/")) for one in written)
+    named = "|".join(re.escape(item.rstrip("/")) for item in written)
     # An answer to a question repeats the words of who asked.
-    said = (one for one in messages if one.by_user and one.author.id == "user" and one.answers is None)
-    return not any(re.search(f"{_BEFORE}(?:{named})/?{_AFTER}", one.content, re.ASCII) for one in said)
+    said = (item for item in messages if item.by_user and item.author.id == "user" and item.answers is None)
+    return not any(re.search(f"{_BEFORE}(?:{named})/?{_AFTER}", item.content, re.ASCII) for item in said)
 
 
 def source_of(text: str) -> tuple[str, str] | None:
@@ -137,7 +141,8 @@ def _openable(url: str) -> str:
     # Spaces and invisible characters could disguise the address that the user is asked about.
     if not usable or "\\" in address or " " in address or not address.isprintable():
         raise ToolError(
-            f"open_url: {address[:200]!r} cannot be opened; only plain https://, http:// and mailto: addresses are."
+            f"open_url: {address[:200]!r} cannot be opened; only plain "
+            f"https://, http:// and mailto: addresses are."
         )
     return address
 

@@ -19,7 +19,7 @@ MODULE = "app.engine.workflow.director"
 BUILT_IN = read_built_in(Path(__file__).parents[2] / "resources" / "workflows", WorkflowDefinition)["en"]
 MUTANTS = [
     ("if state.state == StepStatus.CANCELLED:", "if False:"),
-    ("or by_id[one].state == StepStatus.FAILED", ""),
+    ("or by_id[item].state == StepStatus.FAILED", ""),
     (
         "when_skipped == WhenSkipped.BLOCKS or state.reason == Reason.BLOCKED",
         "when_skipped == WhenSkipped.BLOCKS",
@@ -29,17 +29,17 @@ MUTANTS = [
         "state.reason == Reason.BLOCKED",
     ),
     ("if blocked:", "if False:"),
-    ("by_id[one].state not in STEP_ENDED", "by_id[one].state != 'done'"),
+    ("by_id[item].state not in STEP_ENDED", "by_id[item].state != 'done'"),
     ("blocked = any(", "blocked = all("),
     (
         "state.state == StepStatus.SKIPPED and state.reason == Reason.BLOCKED\n",
         "state.state == StepStatus.SKIPPED\n",
     ),
-    ("again.add(one)\n                due.append(one)", "again.add(one)"),
+    ("again.add(item)\n                due.append(item)", "again.add(item)"),
     ("again = {step_id}", "again = set()"),
     ("return settled(definition, fresh)", "return fresh"),
     ("again = reopened(definition, states, state.id)", "again = states"),
-    ("for one in dict.fromkeys(step.depends_on)", "for one in step.depends_on"),
+    ("for item in dict.fromkeys(step.depends_on)", "for item in step.depends_on"),
     ("if open_before[step.id] and by_id[step.id].state == StepStatus.READY:", "if False:"),
     (
         "if state.state in (StepStatus.PENDING, StepStatus.READY):",

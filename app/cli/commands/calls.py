@@ -1,7 +1,9 @@
-"""What other programs may ask of Moot over MCP: ask, debate, council, wait, say, list; each answers with one JSON object.
+"""What other programs may ask of Moot over MCP: ask, debate, council, wait, say, list; each answers
+with one JSON object.
 
-`mcp_server` hands them over as commands with a `caller`. What they start belongs to the Moot that runs it: it goes on when the
-caller has gone. They cannot read a session without its id, or do what only the user may: `_check_allowed` stands in front of all.
+`mcp_server` hands them over as commands with a `caller`. What they start belongs to the Moot that runs it: it
+goes on when the caller has gone. They cannot read a session without its id, or do what only the user may:
+`_check_allowed` stands in front of all.
 """
 
 import asyncio
@@ -44,7 +46,9 @@ Found = dict[str, object]
 
 
 async def answer_call(run: CommandRun) -> int:
-    """Write what a call answers, an error as well; PAUSED_OR_STOPPED where this Moot ends before there is an answer."""
+    """Write what a call answers, an error as well; PAUSED_OR_STOPPED
+    where this Moot ends before there is an answer.
+    """
     try:
         call = _CALLS.get(run.arguments.command)
         if call is None:
@@ -131,7 +135,8 @@ async def _council(run: CommandRun, text: str, participants: Sequence[str] = (),
 
 
 async def _wait(run: CommandRun, session: str, count: int = 0, seen: Sequence[str] = ()) -> Found | None:
-    """Wait until a session no longer runs, `count` seconds at most, and return what was said that the caller does not know.
+    """Wait until a session no longer runs, `count` seconds at most, and return what was said
+    that the caller does not know.
 
     A session that a program began, and that another Moot could not finish, goes on here.
     """
@@ -242,7 +247,8 @@ def _check_free(run: CommandRun) -> None:
 def _setup(
     run: CommandRun, topic: str, named: Sequence[str], of_panel: tuple[Participant, ...] = (), **chosen: Any
 ) -> DebateSetup:
-    """Return the set-up that a call describes: of a panel, else of those that it names, else of the usual ones.
+    """Return the set-up that a call describes: of a panel, else of those that it names, else
+    of the usual ones.
 
     Raises BadInput, NotFound.
     """
@@ -308,8 +314,8 @@ def _untold(
 ) -> tuple[list[dict[str, object]], bool]:
     """Return what fits of that which the caller does not know, and whether there is more.
 
-    `seen` are ids of messages that it knows, or ID:CHARACTERS where it knows the beginning. Of each statement `from` and `to`
-    are the characters that it has; `to` is TOLD_WHOLE at the end of the message.
+    `seen` are ids of messages that it knows, or ID:CHARACTERS where it knows the beginning. Of each statement
+    `from` and `to` are the characters that it has; `to` is TOLD_WHOLE at the end of the message.
     """
     known = {}
     for known_part in seen:
@@ -348,7 +354,9 @@ def _status(status: str) -> str:
 
 
 def _said(live: LiveSession) -> list[Message]:
-    """Return what was said: in a chat since the user's last message, in a council and a debate from the beginning."""
+    """Return what was said: in a chat since the user's last message, in a council and a debate
+    from the beginning.
+    """
     session = live.session
     if session.debate is None:
         messages = [each for each in live.shown() if not each.is_interim]

@@ -1,4 +1,6 @@
-"""The commands of chats, groups and workflows: ask, retry, run a workflow, steer its steps; how a reply is sent."""
+"""The commands of chats, groups and workflows: ask, retry, run a workflow, steer its steps;
+how a reply is sent.
+"""
 
 import contextlib
 import functools
@@ -99,7 +101,8 @@ def _limits(run: CommandRun, minutes: int | None, calls: int | None, usd: float 
 
 
 async def _where(run: CommandRun, folder: str, files: Sequence[str]) -> dict[str, Any]:
-    """Return in which folder of the user's a session works: naming it, and hidden files in it, allows reading and writing.
+    """Return in which folder of the user's a session works: naming it, and hidden files in it,
+    allows reading and writing.
 
     Raises BadInput.
     """
@@ -135,8 +138,8 @@ def send_step(
 async def attachments_of(
     run: CommandRun, files: Sequence[str], who: Readers, *, as_it_looks: bool
 ) -> tuple[Attachment, ...]:
-    """Read the files that were given, for those who read them; without `who` only as text. Raises BadInput for one that cannot be read, or that the
-    model does not take.
+    """Read the files that were given, for those who read them; without `who` only as text.
+    Raises BadInput for one that cannot be read, or that the model does not take.
     """
     engine = run.moot.engine
     attachments: list[Attachment] = []
@@ -288,7 +291,9 @@ async def retry(
     model: Annotated[str, Typed("--model", text="retry_model", metavar="PROVIDER/MODEL")] = "",
     effort: Annotated[str, Typed("--effort", text="retry_effort", choices=_EFFORTS)] = "",
 ) -> int:
-    """Have the last answer of a chat or a group made again, with another model or effort where one is given."""
+    """Have the last answer of a chat or a group made again, with another model or effort where one is
+    given.
+    """
     live = await run.open(session)
     provider, _, name = model.partition("/")
     if model and not (provider and name):
@@ -302,7 +307,9 @@ async def retry(
 
 
 def _approval(text: str) -> str:
-    """Return what a word means as the answer to an approval. Raises BadInput that lists the possible words."""
+    """Return what a word means as the answer to an approval. Raises BadInput that lists the possible
+    words.
+    """
     word, colon, reason = text.partition(":")
     if colon and reason.strip() and " ".join(word.casefold().split()) in _SAID[Consent.DENY]:
         return f"{DENY_BECAUSE}{reason.strip()}"
@@ -397,7 +404,9 @@ async def give(
     *,
     assistant: Annotated[str, Typed(text="give_to", metavar="WHO")],
 ) -> int:
-    """Give a step, or without one the message that waits in a queue, to another assistant, and follow the session."""
+    """Give a step, or without one the message that waits in a queue, to another assistant,
+    and follow the session.
+    """
     engine, live = run.moot.engine, await run.open(session)
 
     async def send() -> None:

@@ -188,7 +188,9 @@ async def extend(
     judge: Judge = "",
     option: Annotated[str, Typed("--option", text="extend_option", metavar="LETTER")] = "",
 ) -> int:
-    """Let a council do something more, or a debate be judged once more, after a line with what that costs at most."""
+    """Let a council do something more, or a debate be judged once more, after a line with what
+    that costs at most.
+    """
     councils = run.moot.engine.councils
     live = await run.open(session)
     of, messages = live.session, live.messages
@@ -230,7 +232,9 @@ async def extend(
 async def say_price(
     run: CommandRun, session: DebateSession, messages: Sequence[Message], what: str, asked: Sequence[str] = ()
 ) -> None:
-    """Print what a step uses: a line, or the event `estimate`. In a what-if round only those that are `asked` speak."""
+    """Print what a step uses: a line, or the event `estimate`.
+    In a what-if round only those that are `asked` speak.
+    """
     engine = run.moot.engine
     estimated = partial(engine.councils.estimate, session, messages, what, asked)
     found = await engine.estimates.priced(estimated)

@@ -73,7 +73,8 @@ async def blind(
     pick: Annotated[str, Typed("--pick", text="blind_pick", choices=PICKS, either=True)] = "",
     read: Annotated[bool, Typed("--read", text="blind_read", either=True)] = False,
 ) -> int:
-    """Show what all came to and the answer of one model alone, without saying which is which; keep which is better.
+    """Show what all came to and the answer of one model alone, without saying which is which; keep
+    which is better.
 
     With `read` keep only that the verdict was read.
     """

@@ -289,7 +289,9 @@ def _groups(moot: Moot, texts: Texts) -> Iterator[Finding]:
 
 
 def _workflows(moot: Moot, texts: Texts) -> Iterator[Finding]:
-    """Report the number of steps of each workflow, and what keeps it from running, such as a role nobody has."""
+    """Report the number of steps of each workflow, and what keeps it from running, such as a role nobody
+    has.
+    """
     for definition in moot.engine.workflows.all():
         found = texts(
             "cli.doctor.workflow_steps", name=definition.name, id=definition.id, count=len(definition.steps)

@@ -332,7 +332,9 @@ def _stable(run: CommandRun, model: LocalModel) -> int:
 
 
 async def agents_list(run: CommandRun) -> int:
-    """Print the external agents with their state, and the known programs with where they are, without starting any."""
+    """Print the external agents with their state, and the known programs with where they are,
+    without starting any.
+    """
     added = [status for status in run.moot.engine.providers() if status.config.kind == PROGRAM]
     found = await run.moot.engine.connections.found_agents()
     lines = columns(
@@ -475,7 +477,9 @@ async def servers_login(
     yes: Agreed = False,
     client_id: Annotated[str, Typed("--client-id", metavar="ID")] = "",
 ) -> int:
-    """Log in to a server: show the address of its page, open that in the browser if the user agrees, and wait."""
+    """Log in to a server: show the address of its page, open that in the browser if the user agrees,
+    and wait.
+    """
     unasked = []
 
     async def agree(url: str) -> bool:

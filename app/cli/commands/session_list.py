@@ -20,8 +20,8 @@ def sessions(
     arguments: Arguments,
     folder: Annotated[str, Typed("--folder", text="folder_listed", metavar="NAME")] = "",
 ) -> tuple[str, list[str]]:
-    """Return the list of every session, or of those of a folder, the newest first, and a line for each file that cannot be
-    used. Raises NotFound, StorageError.
+    """Return the list of every session, or of those of a folder, the newest first, and a line
+    for each file that cannot be used. Raises NotFound, StorageError.
     """
     documents = JsonDocuments(paths)
     documents.read()

@@ -27,8 +27,8 @@ from app.wiring import Moot
 async def run_command(moot: Moot, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
     """Run a command and return its exit status.
 
-    `interrupted` asks it to pause what it runs. Raises MootError; ConnectionError when nobody reads its output
-    any more, and what it ran is then paused.
+    `interrupted` asks it to pause what it runs. Raises MootError; ConnectionError when nobody reads its
+    output any more, and what it ran is then paused.
     """
     texts = load_texts(arguments.language or moot.engine.settings().language)
     run = CommandRun(moot=moot, arguments=arguments, out=out, texts=texts, interrupted=interrupted)
@@ -49,8 +49,8 @@ async def resume(
 ) -> int:
     """Go on with a paused session; in a debate skip a turn or leave out a participant if that is asked for.
 
-    Raises BadInput for these options in another kind of session; in a council those two change nothing. With `skip_check`
-    one that runs goes on without waiting for the voting check.
+    Raises BadInput for these options in another kind of session; in a council those two change nothing. With
+    `skip_check` one that runs goes on without waiting for the voting check.
     """
     live = await run.open(session)
     engine, council = run.moot.engine, is_council(live.session)
@@ -82,7 +82,8 @@ async def reply(
 ) -> int:
     """Answer a session's oldest open question; if there is none, say something in it.
 
-    After the end of a debate or a council that begins a what-if round, of all participants or those with the names in `to`.
+    After the end of a debate or a council that begins a what-if round, of all participants or those with the
+    names in `to`.
     """
     live = await run.open(session)
     engine, debate = run.moot.engine, live.session.debate

@@ -138,18 +138,20 @@ async def session_files(
     form: Annotated[str, Typed("--format", text="files_format", choices=FILE_FORMATS, either=True)] = "",
     output: Annotated[str, Typed("-o", "--output", metavar="FILE", type=absolute)] = "",
 ) -> int:
-    """List the files made in a session; or print one of them, or how two versions differ, or write that to a file."""
+    """List the files made in a session; or print one of them, or how two versions differ, or write that
+    to a file.
+    """
     live = await run.open(session)
     files, texts = run.moot.engine.session_files, run.texts
     if not what:
         there = await files.list(live.id)
-        paths = {one.path for one in there}
-        made = [one for one in await files.versions(live.id) if not one.gone]
+        paths = {item.path for item in there}
+        made = [item for item in await files.versions(live.id) if not item.gone]
         lines = columns(
             (one.path, texts("files.version", version=one.version), size_text(texts, one.bytes), one.author)
             for one in there
         )
-        rows = [{**asdict(one), "deleted": one.path not in paths} for one in made]
+        rows = [{**asdict(item), "deleted": item.path not in paths} for item in made]
         return await run.answer(rows, lines_text(lines or [run.texts("files.none")]))
     if not path:
         raise BadInput("usage_missing", what="PATH", help="moot files --help")

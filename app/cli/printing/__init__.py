@@ -1,3 +1,4 @@
-"""How sessions look in a terminal. `lines`: what all commands print; `sessions`: what all kinds of sessions share; `debates`:
-also councils; `chats`: also groups and workflows.
+"""How sessions look in a terminal.
+`lines`: what all commands print; `sessions`: what all kinds of sessions share; `debates`: also councils;
+`chats`: also groups and workflows.
 """

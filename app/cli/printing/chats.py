@@ -1,4 +1,6 @@
-"""How the command line prints chats, groups and workflows: messages, tool calls, questions, plans and steps."""
+"""How the command line prints chats, groups and workflows: messages, tool calls, questions, plans and
+steps.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -89,8 +91,8 @@ def workflow_end(session: Session, texts: Texts) -> str:
 class ChatPrinter:
     """Prints the events of a chat as a growing transcript.
 
-    A message that streams alone is printed as it comes. If several stream at once, the one that was being printed
-    continues, and the others follow as a whole, one after the other.
+    A message that streams alone is printed as it comes. If several stream at once, the one that was being
+    printed continues, and the others follow as a whole, one after the other.
     """
 
     def __init__(self, texts: Texts) -> None:

@@ -149,7 +149,9 @@ def role_text(texts: Texts, role: str) -> str:
 
 
 class CouncilPrinter:
-    """Prints the events of a council. Answers that are written side by side are printed one by one, when they are whole."""
+    """Prints the events of a council.
+    Answers that are written side by side are printed one by one, when they are whole.
+    """
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts

@@ -60,7 +60,9 @@ def columns(rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _width(text: str) -> int:
-    """Return how many cells of a terminal a text takes: two for each Korean letter (Unicode Standard Annex 11)."""
+    """Return how many cells of a terminal a text takes: two
+    for each Korean letter (Unicode Standard Annex 11).
+    """
     if text.isascii():
         return len(text)
     return sum(2 if east_asian_width(letter) in "WF" else not combining(letter) for letter in text)
@@ -81,7 +83,9 @@ def error_line(error: MootError, texts: Texts) -> str:
 
 
 def lost_line(error: MootError, texts: Texts, session_id: str = "") -> str:
-    """Return the error with which this process ends as one line: what is not saved is lost, and what to do then."""
+    """Return the error with which this process ends as one line: what is not saved is lost, and what
+    to do then.
+    """
     if error.code not in UNWRITTEN:
         return error_line(error, texts)
     lost = texts(f"cli.lost.{error.code}", **in_words(error.details, texts))

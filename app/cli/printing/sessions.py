@@ -28,7 +28,9 @@ Printer = Callable[[Event], str]
 
 
 def event_json(event: Event, texts: Texts) -> str:
-    """Return an event as one line of JSON, with the text of a notice; "" for one that scripts are not told."""
+    """Return an event as one line of JSON, with the text of a notice; "" for one that scripts are not
+    told.
+    """
     line = event_line(event, aside_text(event, texts))
     return "" if line is None else json_line(line)
 
@@ -57,7 +59,9 @@ def aside_text(event: Event, texts: Texts) -> str:
 
 
 def marks(message: Message, texts: Texts) -> list[str]:
-    """Return the lines below a message: the pictures of an answer, and whether it was cut, failed or carries a warning."""
+    """Return the lines below a message: the pictures of an answer, and whether it was cut, failed
+    or carries a warning.
+    """
     answered = message.role == Role.ASSISTANT
     pictures = [f"  [{one_line(file.name)}]\n" for file in message.attachments if answered]
     return pictures + _warnings(message, texts)
@@ -80,7 +84,9 @@ def _warnings(message: Message, texts: Texts) -> list[str]:
 
 
 def cost_line(session: Session, messages: Iterable[Message], texts: Texts) -> str:
-    """Return what a session has cost and what the providers' caches saved as one line, "" if no model was called."""
+    """Return what a session has cost and what the providers' caches saved as one line, ""
+    if no model was called.
+    """
     debate = session.debate
     votes = (*debate.ballots, debate.verdict) if debate is not None else ()
     voted = (vote.usage for vote in votes if vote is not None)
@@ -119,8 +125,9 @@ def last_line(session: Session, texts: Texts, *, read: bool = False) -> str:
 class Follower:
     """Prints a session's events in order, from before it was created to its end.
 
-    A batch is printed after storage has acknowledged it, so that a message shown as finished survives a crash. With
-    `texts`, notices and turns that wait go to standard error, which leaves the answers alone in a file; not amid a line.
+    A batch is printed after storage has acknowledged it, so that a message shown as finished survives a
+    crash. With `texts`, notices and turns that wait go to standard error, which leaves the answers alone in a
+    file; not amid a line.
     """
 
     _printer: Printer
@@ -154,7 +161,8 @@ class Follower:
                 try:
                     await self._acknowledged(session_id)
                 except StorageError:
-                    # The engine pauses and reports that in a notice. A message counts as finished once it is saved.
+                    # The engine pauses and reports that in a notice. A message counts as finished once it is
+                    # saved.
                     unsaved = [event for event in events if isinstance(event, MessageFinished)]
                     events = [event for event in events if not isinstance(event, MessageFinished)]
             text = "".join(self._printer(event) for event in events)

@@ -63,7 +63,7 @@ MODES = (AgentMode.DEFAULT, AgentMode.SETTINGS)
 def begun_with(
     message: Message, folder: str, asked_by: str = "", done_means: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return what a session that begins with a message has, whatever its kind. Raises BadInput for criteria that do not fit."""
+    """Return what a session that begins with a message has. Raises BadInput for unfit criteria."""
     return {
         "id": new_id(),
         "title": title_of(message.content, message.attachments),
@@ -111,16 +111,16 @@ def answers_of(prompt: Prompt) -> Sequence[str]:
         # Only a tool of a server can be recognised for good: its consent says exactly what it was.
         return [Consent.ALLOW, Consent.ALWAYS, Consent.DENY]
     reading = (Consent.ALWAYS_READING, Consent.FOREVER_READING)
-    return [one for one in Consent if prompt.reads or one not in reading]
+    return [consent for consent in Consent if prompt.reads or consent not in reading]
 
 
 def lasting_answers(prompt: Prompt) -> list[str]:
     """Return the answers to an approval that are more than for this once, or an external agent's own."""
-    return [one for one in answers_of(prompt) if one not in (Consent.ALLOW, Consent.DENY)]
+    return [answer for answer in answers_of(prompt) if answer not in (Consent.ALLOW, Consent.DENY)]
 
 
 def takes_reason(prompt: Prompt) -> bool:
-    """Return whether denying can say why: to an assistant, whose tool then ends so, not to an external agent."""
+    """Return whether denying can say why: to an assistant, whose tool then ends so, not to a program."""
     return prompt.reason not in (PromptReason.AGENT_ASKS, PromptReason.AGENT_WORKS)
 
 
@@ -147,7 +147,7 @@ def _fitting_form(prompt: Prompt, answer: str) -> str:
     """Return the answer to a form as JSON. Raises BadInput that names a field that does not fit."""
     values = read_form(answer, prompt.fields)
     if values is None:
-        raise BadInput("form_unread", fields=", ".join(visible(one.key) for one in prompt.fields))
+        raise BadInput("form_unread", fields=", ".join(visible(item.key) for item in prompt.fields))
     for field in prompt.fields:
         if problem_of(field, values.get(field.key, ())):
             raise BadInput("form_unfit", field=field.label)
@@ -171,7 +171,7 @@ def answer_words(prompt: Prompt, yes: str = "yes", no: str = "no", hidden: str =
             labels = {HIDDEN: hidden}
         elif field.kind == FieldKind.YESNO:
             labels = {"yes": yes, "no": no}
-        said = ", ".join(labels.get(one, one) for one in values.get(field.key, ()))
+        said = ", ".join(labels.get(item, item) for item in values.get(field.key, ()))
         if said:
             lines.append(f"{field.label}: {said}")
     return "\n".join(lines) or "–"
@@ -207,10 +207,10 @@ class Chats:
         done_means: Sequence[str] = (),
         **own: Any,
     ) -> str:
-        """Start a chat with its first message and return its id; effort and model are the assistant's own where empty.
+        """Start a chat and return its id; effort and model are the assistant's own where empty.
 
-        With `once` the model answers the first message alone. `own` are fields of its Chat: limits, a checked folder and
-        what is always allowed there.
+        With `once` the model answers the first message alone. `own` are fields of its Chat: limits, a checked
+        folder and what is always allowed there.
         """
         self._check_model(provider, model)
         agent = self._agent(assistant_id)
@@ -242,13 +242,14 @@ class Chats:
     ) -> None:
         """Send a text: it answers the question that waits, or is queued while the assistant is busy.
 
-        It is also queued behind a message that the user is still editing. `by` is the program that says it, "" for the user; it
-        answers no question. A model is for the answer to it alone. Raises BadInput where a question waits for a text.
+        It is also queued behind a message that the user is still editing. `by` is the program that says it,
+        "" for the user; it answers no question. A model is for the answer to it alone. Raises BadInput where
+        a question waits for a text.
         """
         self._check_model(provider, model)
         live = await self._sessions.open_chat(session_id)
         text = checked_text(text, attachments)
-        question = next((one for one in open_questions(live) if one.prompt and one.prompt.takes_text), None)
+        question = next((msg for msg in open_questions(live) if msg.prompt and msg.prompt.takes_text), None)
         if question is not None and by:
             raise BadInput("only_user_answers", title=live.session.title)
         if question is not None and not attachments:
@@ -271,7 +272,7 @@ class Chats:
         queued = _queued(live, queued_id)
         changed = replace(queued, text=checked_text(text, queued.attachments))
         queue = live.chat_session.chat.queue
-        self._change(live, queue=tuple(changed if one is queued else one for one in queue))
+        self._change(live, queue=tuple(changed if message is queued else message for message in queue))
 
     async def send_queued(self, session_id: str) -> None:
         """Send a queued message that only waited for the end of its editing."""
@@ -284,13 +285,13 @@ class Chats:
         """Remove a message from the queue."""
         live = await self._sessions.open_chat(session_id)
         queued = _queued(live, queued_id)
-        self._change(live, queue=tuple(one for one in live.chat_session.chat.queue if one is not queued))
+        self._change(live, queue=tuple(item for item in live.chat_session.chat.queue if item is not queued))
 
     async def move_queued(self, session_id: str, queued_id: str, place: int) -> None:
         """Move a queued message to another place, counted from 0."""
         live = await self._sessions.open_chat(session_id)
         queued = _queued(live, queued_id)
-        rest = [one for one in live.chat_session.chat.queue if one is not queued]
+        rest = [message for message in live.chat_session.chat.queue if message is not queued]
         place = max(0, min(place, len(rest)))
         self._change(live, queue=(*rest[:place], queued, *rest[place:]))
 
@@ -300,7 +301,7 @@ class Chats:
         _queued(live, queued_id)
         await self._sessions.interrupt(live)
         queued = _queued(live, queued_id)
-        rest = tuple(one for one in live.chat_session.chat.queue if one is not queued)
+        rest = tuple(message for message in live.chat_session.chat.queue if message is not queued)
         model = (queued.provider, queued.model)
         await self._say(live, queued.text, queued.attachments, by=queued.by, model=model, queue=rest)
 
@@ -323,7 +324,7 @@ class Chats:
     async def answer_calls(self, session_id: str, message_ids: Sequence[str], answer: str) -> None:
         """Answer several approvals at once, all with allow or all with deny."""
         live = await self._sessions.open_to_change(session_id)
-        self._answer_all(live, [_question(live, one) for one in message_ids], answer)
+        self._answer_all(live, [_question(live, id_) for id_ in message_ids], answer)
 
     async def _keep_permission(self, question: Message, answer: str) -> None:
         """Save a permission that outlasts the session, before the call it is given with runs."""
@@ -442,7 +443,7 @@ class Chats:
         self._change(await self._open_alone(session_id), provider=provider, model=model)
 
     async def choose_mode(self, session_id: str, mode: str) -> None:
-        """Switch a chat of any kind to settings mode, which also applies to turns that have begun, or back."""
+        """Switch a chat of any kind to settings mode, also for turns that have begun, or back."""
         live = await self._sessions.open_chat(session_id)
         self._change(live, mode=checked_mode(mode))
 
@@ -468,8 +469,8 @@ class Chats:
         await self._sessions.move(session_id, folder_id)
 
     async def resume(self, live: LiveSession) -> None:
-        """Resume a paused chat. After a limit it gets as much again, so it does after the last check of its criteria;
-        where its run was over it is told to continue.
+        """Resume a paused chat, after a limit or the last check of its criteria with as much again.
+        Where its run was over it is told to continue.
         """
         if live.session.status in (Status.RUNNING, Status.WAITING, Status.IDLE):
             return
@@ -490,7 +491,7 @@ class Chats:
     def _add_to_work(
         self, live: LiveSession, text: str, attachments: tuple[Attachment, ...], by: str
     ) -> None:
-        """Add a message to a workflow, for the steps that begin from now on; if it is done, its last ones begin again."""
+        """Add a message for steps that begin from now on; the last begin again if all are done."""
         turn_id, done = live.turns.work_turn, live.session.status == Status.COMPLETED
         if not turn_id:
             raise BadInput("workflow_asks_nothing", title=live.session.title)
@@ -601,15 +602,15 @@ class Chats:
 
 
 def _running(live: LiveSession) -> dict[str, object]:
-    """Return the change of status of a waiting or stopped session when an answer comes. It belongs in the answer's batch:
-    after a crash the session then goes on.
+    """Return the change of status of a waiting or stopped session when an answer comes.
+    It belongs in the answer's batch: after a crash the session then goes on.
     """
     goes_on = live.session.status in (Status.WAITING, Status.STOPPED)
     return {"status": Status.RUNNING, "reason": ""} if goes_on else {}
 
 
 def _queued(live: LiveSession, queued_id: str) -> QueuedMessage:
-    found = next((one for one in live.chat_session.chat.queue if one.id == queued_id), None)
+    found = next((queued for queued in live.chat_session.chat.queue if queued.id == queued_id), None)
     if found is None:
         raise NotFound("queued_not_found")
     return found
@@ -636,8 +637,8 @@ def _question(live: LiveSession, message_id: str) -> Message:
 class ContextUse:
     """How many tokens a chat sends now, from how many on it is summarised, and how many its model can read.
 
-    `usd` is what sending them costs, None where the price is not known. `own_window` is what the user has said that
-    the `model` of the `provider` can read, 0 if nothing.
+    `usd` is what sending them costs, None where the price is not known. `own_window` is what the user has
+    said that the `model` of the `provider` can read, 0 if nothing.
     """
 
     tokens: int
@@ -665,7 +666,7 @@ class Summaries:
         self._services = services
 
     def use_of(self, session_id: str) -> ContextUse | None:
-        """Return how much of its model's window a chat uses, or a group's orchestrator; None where that is not known."""
+        """Return how much of its model's window a chat or an orchestrator uses; None if unknown."""
         live, services = self._sessions.live(session_id), self._services
         turn = self._next_turn(live) if live else None
         if live is None or turn is None:
@@ -689,7 +690,7 @@ class Summaries:
         return helper_for(live.messages, turn.agent_model, imported=imported).model
 
     def to_choose(self, session_id: str) -> ContextUse | None:
-        """Return how long an imported chat is whose user must choose what of it is sent; None where nothing is to choose."""
+        """Return how long an imported chat is if the user must choose what of it is sent, else None."""
         live = self._sessions.live(session_id)
         if live is None or not live.session.source or live.session.chat is None or live.session.chat.history:
             return None
@@ -716,13 +717,13 @@ class Summaries:
         facts = services.models.known_facts(turn.agent_model.provider, turn.agent_model.model)
         place = turns_to_replace(turns, limit_for(facts, chat, services.directory.settings()))
         covered = turns[:place]
-        text = extract([message for one in covered for message in one.messages], "", words["quoted"])
+        text = extract([message for item in covered for message in item.messages], "", words["quoted"])
         if text:
-            of = {"note": SummaryNote.EXTRACT, "replaces": sum(one.tokens for one in covered)}
+            of = {"note": SummaryNote.EXTRACT, "replaces": sum(item.tokens for item in covered)}
             live.finish_message(summary_message(turn.author, text, through=covered[-1].turn_id, **of))
 
     def _next_turn(self, live: LiveSession) -> AgentTurn | None:
-        """Return the turn that would be next in a chat or group; None in workflows, and where nobody can answer."""
+        """Return the next turn of a chat or group; None in workflows and where nobody can answer."""
         session, directory = live.session, self._services.directory
         agent = directory.agent(session.chat.assistant_id) if session.chat else None
         if session.group is not None:
@@ -767,7 +768,7 @@ class Summaries:
         unused = {*live.session.unused_summaries, summary.id}
         if used:
             others = live.turns.summaries(summary.through)
-            unused |= {one.id for one in others if _same_part(one, summary)}
+            unused |= {other.id for other in others if _same_part(other, summary)}
             unused.discard(summary.id)
         live.change(**live.session.without_summaries(unused))
 

@@ -38,9 +38,9 @@ class ChatDocument:
         self._lines = prompts.lines(self._session.chat.language, "export")
         self._doubts = prompts.lines(self._session.chat.language, "criteria")
         self._approvals = {
-            one.id
-            for one in self._messages
-            if one.prompt is not None and one.prompt.type == PromptType.APPROVAL
+            message.id
+            for message in self._messages
+            if message.prompt is not None and message.prompt.type == PromptType.APPROVAL
         }
 
     def parts(self) -> Iterator[DocumentPart]:
@@ -66,9 +66,9 @@ class ChatDocument:
         """Return what the orchestrator of a group reported last."""
         if self._session.group is None:
             return None
-        said = (one for one in reversed(self._messages) if one.author.id == ORCHESTRATOR and one.content)
-        whole = (one for one in said if (one.role, one.state) == (Role.ASSISTANT, MessageState.DONE))
-        return next((one for one in whole if not one.tool_calls), None)
+        said = (item for item in reversed(self._messages) if item.author.id == ORCHESTRATOR and item.content)
+        whole = (item for item in said if (item.role, item.state) == (Role.ASSISTANT, MessageState.DONE))
+        return next((message for message in whole if not message.tool_calls), None)
 
     def _outcome(self) -> Iterator[Section]:
         """Yield what was asked for and how its criteria stand, where it has some."""
@@ -77,12 +77,12 @@ class ChatDocument:
         place = asked_at(self._messages, group=self._session.group is not None)
         asked = self._messages[place].content if place >= 0 else ""
         lines = []
-        for one in criteria:
-            by = f" ({one.checked_by.name})" if one.checked_by is not None else ""
-            shown = shown_by(one, lambda doubt: self._doubts.get(doubt, doubt))
-            state = named(self._lines, "criterion", one.state)
-            text = " · ".join(filter(None, (one.text, state, f"{shown}{by}" if shown else "")))
-            lines.append(ListItem(text=text, done=one.state == CriterionState.MET))
+        for criterion in criteria:
+            by = f" ({criterion.checked_by.name})" if criterion.checked_by is not None else ""
+            shown = shown_by(criterion, lambda doubt: self._doubts.get(doubt, doubt))
+            state = named(self._lines, "criterion", criterion.state)
+            text = " · ".join(filter(None, (criterion.text, state, f"{shown}{by}" if shown else "")))
+            lines.append(ListItem(text=text, done=criterion.state == CriterionState.MET))
         yield Section(heading=self._lines["done_means"], text=" ".join(asked.split()), lines=tuple(lines))
 
     def _facts(self) -> tuple[tuple[str, str], ...]:
@@ -98,7 +98,9 @@ class ChatDocument:
         )
 
     def _steps(self) -> tuple[ListItem, ...]:
-        """Return a line for each step of a workflow: its state, its assistant, the reason, and what it made."""
+        """Return a line for each step of a workflow: its state, its assistant, the reason, and what it
+        made.
+        """
         if self._session.workflow is None:
             return ()
         steps = {step.id: step for step in self._session.workflow.definition.steps}
@@ -198,7 +200,7 @@ def _plain(value: object, depth: int = 0) -> str:
     if depth > DEEPEST_ARGUMENT:
         return "…"
     if isinstance(value, dict):
-        return "; ".join(f"{name}: {_plain(one, depth + 1)}" for name, one in value.items())
+        return "; ".join(f"{name}: {_plain(item, depth + 1)}" for name, item in value.items())
     if isinstance(value, list):
-        return ", ".join(_plain(one, depth + 1) for one in value)
+        return ", ".join(_plain(item, depth + 1) for item in value)
     return value if isinstance(value, str) else json.dumps(value)

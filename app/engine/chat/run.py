@@ -96,13 +96,15 @@ class ChatRun(Run):
                 self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
 
     async def _check(self, turn_id: str, call_id: str = CRITERIA) -> None:
-        """Have the criteria checked, as the turn that answers a call; once that is done, end or send back what is not met."""
+        """Have the criteria checked, as the turn that answers a call; once that is done, end
+        or send back what is not met.
+        """
         live, number = self._live, round_of(self._live)
         chat, criteria = live.chat_session.chat, live.session.criteria
-        waived = all(one.state == CriterionState.ACCEPTED for one in criteria)
-        fresh = any(one.state == CriterionState.OPEN for one in criteria)
+        waived = all(criterion.state == CriterionState.ACCEPTED for criterion in criteria)
+        fresh = any(criterion.state == CriterionState.OPEN for criterion in criteria)
         if fresh or (not waived and not is_checked(live, turn_id, call_id)):
-            asked = [one.content for one in live.shown() if one.by_user and one.answers is None]
+            asked = [item.content for item in live.shown() if item.by_user and item.answers is None]
             wanted = Check(
                 criteria=criteria,
                 asked="\n\n".join(asked),
@@ -114,7 +116,7 @@ class ChatRun(Run):
             checked = await check(self._tree_context(()), wanted)
             paused = {"status": Status.PAUSED, "reason": checked.reason} if checked.reason else {}
             live.finish_messages(checked.messages, *checked.events, criteria=checked.criteria, **paused)
-        elif all(one.settled for one in criteria):
+        elif all(criterion.settled for criterion in criteria):
             live.change(status=Status.COMPLETED, reason="")
         elif number >= MOST_ROUNDS or not self._send_back(
             told_missing(criteria, self._services.prompts, chat.language)
@@ -239,13 +241,13 @@ def no_answer(spoken: Speak, author: Author, why: Failure) -> Message:
 
 
 def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> None:
-    """End a turn and those below it: dismiss open questions and give a result to each call that has none, so that nothing
-    waits for ever. With `only_call`, that call alone.
+    """End a turn and those below it: dismiss open questions and give a result to each call that has none,
+    so that nothing waits for ever. With `only_call`, that call alone.
     """
     written = []
     for turn_id in [top] if only_call else live.turns.below(top):
         messages = live.turns.said(turn_id)
-        written += [one.dismissed() for one in messages if one.asks and only_call in (None, one.tool_call_id)]
+        written += [msg.dismissed() for msg in messages if msg.asks and only_call in (None, msg.tool_call_id)]
         answer = last_answer(messages)
         for call in unanswered(answer, messages):
             if answer is not None and only_call in (None, call.id):
@@ -264,18 +266,18 @@ def open_questions(live: LiveSession) -> Iterator[Message]:
     if live.session.debate is not None:
         # Few debates have any: their messages are looked at only where tools may be used.
         uses = live.session.debate.tools != DebateTools.NONE
-        yield from (one for one in live.messages if uses and one.asks)
+        yield from (message for message in live.messages if uses and message.asks)
         return
     said = live.turns.said_below(live.chat_session.chat.head)
-    yield from (one for one in said if one.asks and one.role in (Role.TOOL, Role.SYSTEM))
+    yield from (message for message in said if message.asks and message.role in (Role.TOOL, Role.SYSTEM))
 
 
 def _spent_by(live: LiveSession) -> Iterator[Message]:
     """Yield the messages that count towards the budget of the user's last message."""
     chat = live.chat_session.chat
-    yield from (one for one in live.messages if one.role == Role.SUMMARY and one.id > chat.budget_from)
+    yield from (item for item in live.messages if item.role == Role.SUMMARY and item.id > chat.budget_from)
     for root in live.turns.back_from(chat.head):
         messages = live.turns.said(root)
         if messages[0].role == Role.USER and messages[0].id <= chat.budget_from:
             return
-        yield from (one for one in live.turns.said_below(root) if one.id > chat.budget_from)
+        yield from (message for message in live.turns.said_below(root) if message.id > chat.budget_from)

@@ -83,10 +83,11 @@ class Titles:
             return None
         if session.title != title_of(question.content, question.attachments):
             return None
-        answers = [one for turn in turns for one in turn if _is_answer(one)]
+        answers = [message for turn in turns for message in turn if _is_answer(message)]
         if not answers:
             return None
-        # The newest answer's provider has read this conversation; an earlier one may come from an imported file.
+        # The newest answer's provider has read this conversation; an earlier one may come from an imported
+        # file.
         provider, _, name = answers[-1].model.partition("/")
         model = self._directory.model_of(Agent(id="", name="", provider=provider, model=name))
         if model.guided or not provider:
@@ -99,7 +100,7 @@ class Titles:
 
 def title_in(answer: str) -> str:
     """Return the title that an answer gives: its first line, without marks around it; "" for none."""
-    line = next((one for one in answer.splitlines() if one.strip(_AROUND)), "")
+    line = next((item for item in answer.splitlines() if item.strip(_AROUND)), "")
     line = _LABEL.sub("", line.strip(_AROUND)).strip(_AROUND)
     line = " ".join(line.split()).removesuffix(".")
     return line if len(line) <= MAX_TITLE else ""

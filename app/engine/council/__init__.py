@@ -1,4 +1,5 @@
-"""Councils, and votes and verdicts of debates: several models answer or argue, and what they hold is compared.
+"""Councils, and votes and verdicts of debates: several models answer or argue,
+and what they hold is compared.
 
 Pure: director says which calls come next and how another council begins, record what the messages hold and
 quote of files, outcome what follows from them, also in words, verdicts all that were given so far, requests

@@ -39,20 +39,23 @@ from app.engine.runner import Sessions
 from app.engine.scores import calibrations, scores
 from app.engine.voting import name_of, seat_of
 
-# Tokens: the frame of a request, the options, what a comparison is; and a statement where nobody has made one yet.
+# Tokens: the frame of a request, the options, what a comparison is; and a statement where nobody has made one
+# yet.
 _FRAME, _OPTIONS, _COMPARED, _STATEMENT = 120, 60, 350, 300
 # What thinking adds at most.
 _THOUGHT = 2
 
 
 def calls_of(record: Record, what: str, judge: str, other: str, to: Sequence[str], length: int) -> list[Call]:
-    """Return the calls of a step: compare, merge, again, what_if, debate, argue, judge, stress, check, solo or blind.
+    """Return the calls of a step: compare, merge, again, what_if, debate, argue, judge, stress, check,
+    solo or blind.
 
-    `length` is 0 for what they use at least and 1 for at most; `judge` reads at the end, `other` answers from outside, ""
-    for nobody. A what-if round is for those in `to`, or all. Of a debate there are one more verdict (judge), what_if and blind.
+    `length` is 0 for what they use at least and 1 for at most; `judge` reads at the end, `other` answers from
+    outside, "" for nobody. A what-if round is for those in `to`, or all. Of a debate there are one more
+    verdict (judge), what_if and blind.
     """
     debate, council = record.debate, record.council
-    said = [tokens_of(one.content) for one in record.statements()]
+    said = [tokens_of(statement.content) for statement in record.statements()]
     one = sum(said) // len(said) if said else _STATEMENT
     texts = (record.whole_question, *(file.text for file in debate.context))
     models = {each.id: each.seat for each in debate.participants}
@@ -131,8 +134,8 @@ _COUNTED = {"compare": "again", "merge": "merges", "solo": "solos", "check": "ch
 class CouncilSetup:
     """Whom to ask what, and how: as a `Panel` says, None for what that of these participants says.
 
-    With `differences` one more call compares the answers. `panel` is the name of those asked. `ends` is how it ends; with
-    `stops` the user is asked before anything comes after the answers.
+    With `differences` one more call compares the answers. `panel` is the name of those asked. `ends` is how
+    it ends; with `stops` the user is asked before anything comes after the answers.
     """
 
     setup: DebateSetup
@@ -166,7 +169,9 @@ class Councils:
         self._session_of(wanted)
 
     async def start(self, wanted: CouncilSetup) -> str:
-        """Ask several and return the session's id. Raises BadInput, StorageError; then nothing was started."""
+        """Ask several and return the session's id. Raises BadInput, StorageError; then nothing was
+        started.
+        """
         session = self._session_of(wanted)
         question = _by_user(CouncilPart.QUESTION, session.debate.topic, by=session.asked_by)
         session_id = await self._sessions.start(session, question)
@@ -198,8 +203,8 @@ class Councils:
         providers.check_chosen(session)
         helper = providers.helper(session)
         goes_on = bool(helper) and not wanted.stops
-        models = {name_of(one.seat) for one in session.debate.participants}
-        known = (one for one in calibrations(self._documents.journal.all()) if one.model in models)
+        models = {name_of(participant.seat) for participant in session.debate.participants}
+        known = (item for item in calibrations(self._documents.journal.all()) if item.model in models)
         council = Council(
             calibrations=tuple(known),
             differences=panel.compare if wanted.differences is None else wanted.differences,
@@ -218,10 +223,11 @@ class Councils:
         return assembled(self.providers.statuses(), scores(self._documents.journal.all()))
 
     async def ask(self, session_id: str, text: str = "", to: Sequence[str] = (), *, by: str = "") -> None:
-        """Ask all participants, or those with these ids, something more; with no text the same question afresh.
+        """Ask all participants, or those with these ids, something more;
+        with no text the same question afresh.
 
-        What more is asked of a council that is debated without being asked for is a what-if round: votes and a judge follow.
-        `by` is the program that asks, "" for the user.
+        What more is asked of a council that is debated without being asked for is a what-if round: votes and
+        a judge follow. `by` is the program that asks, "" for the user.
         """
         live = await self._at_rest(session_id)
         session = live.debate_session
@@ -247,10 +253,11 @@ class Councils:
     async def further(self, session_id: str, what: str) -> None:
         """Do something more with a council.
 
-        `what` is one of: again, which asks all afresh; compare the answers as they are now, also those that nobody could
-        compare when they were given; merge, one answer of all made by the helper; solo, one participant's model alone with as
-        many tokens to think in as all have written; check, the question asked of a model of another family; join, as `_join`
-        says; stress, a model from outside, else that of who is the least sure, looks for what is wrong, and all vote again.
+        `what` is one of: again, which asks all afresh; compare the answers as they are now, also those that
+        nobody could compare when they were given; merge, one answer of all made by the helper; solo, one
+        participant's model alone with as many tokens to think in as all have written; check, the question
+        asked of a model of another family; join, as `_join` says; stress, a model from outside, else that of
+        who is the least sure, looks for what is wrong, and all vote again.
         """
         match what:
             case "again":
@@ -273,11 +280,12 @@ class Councils:
     async def debate(
         self, session_id: str, rounds: int = 0, judge: str = "", *, stress: bool = False, again: str = ""
     ) -> None:
-        """Debate what is open for so many rounds more, or until nobody moves; then all vote in secret, and a judge reads.
+        """Debate what is open for so many rounds more, or until nobody moves; then all vote in secret,
+        and a judge reads.
 
-        `judge` is who: a "provider/model", ANY_JUDGE or NO_JUDGE, "" for what was chosen before; with 0 `rounds` it is for as
-        many as the council offers. With `stress` only a model from outside speaks in the first of them; the option `again` is
-        argued once more.
+        `judge` is who: a "provider/model", ANY_JUDGE or NO_JUDGE, "" for what was chosen before; with 0
+        `rounds` it is for as many as the council offers. With `stress` only a model from outside speaks in
+        the first of them; the option `again` is argued once more.
         """
         if rounds:
             check_rounds(rounds)
@@ -298,11 +306,14 @@ class Councils:
         await self._go_on(live, debate=debate)
 
     async def argue(self, session_id: str, option: str) -> None:
-        """Let all argue a view of the minority again for one round, with what it wrote; then all vote again."""
+        """Let all argue a view of the minority again for one round, with what it wrote; then all vote
+        again.
+        """
         await self.debate(session_id, 1, again=option)
 
     async def _join(self, session_id: str) -> None:
-        """Let the model from outside that answered something else take part from now on, with that answer as its own.
+        """Let the model from outside that answered something else take part from now on, with that answer
+        as its own.
 
         No call is made, and no vote changes.
         """
@@ -343,7 +354,8 @@ class Councils:
         await self._go_on(live, debate=replace(chosen if debate.is_council else debate, council=council))
 
     async def ask_blind(self, session_id: str) -> None:
-        """Have what all came to and the answer of one model alone written alike, for a pick without knowing which is which.
+        """Have what all came to and the answer of one model alone written alike,
+        for a pick without knowing which is which.
 
         Where both are there already no call is made, and they can be shown.
         """
@@ -367,7 +379,8 @@ class Councils:
             live.change(debate=asked)
 
     async def show_blind(self, session_id: str) -> tuple[str, str] | None:
-        """Return the two answers of a blind pick in the order in which they are shown, None while one is missing.
+        """Return the two answers of a blind pick in the order in which they are shown, None
+        while one is missing.
 
         The order is drawn, and kept, before anything is shown.
         """
@@ -384,7 +397,9 @@ class Councils:
         return first, second
 
     async def pick(self, session_id: str, picked: str) -> BlindPick:
-        """Keep which of the two answers the user prefers: one of PICKS. Raises BadInput for a second pick, or before they were shown."""
+        """Keep which of the two answers the user prefers: one of PICKS. Raises BadInput for a second pick,
+        or before they were shown.
+        """
         live = await self._sessions.open_to_change(session_id)
         record = Record(live.debate_session.debate, live.messages)
         blind = record.council.blind
@@ -426,18 +441,21 @@ class Councils:
         return replace(earlier_council(debate), helper=self.providers.helper(live.debate_session))
 
     async def _keep(self, live: LiveSession, council: Council, **fields: object) -> None:
-        """Replace what is wanted of a debate or a council, with other fields of its session, and wait until that is stored."""
+        """Replace what is wanted of a debate or a council, with other fields of its session, and wait
+        until that is stored.
+        """
         live.change(debate=replace(live.debate_session.debate, council=council), **fields)
         await self._store.flush(live.id)
 
     async def fork(self, session_id: str, round_number: int, verdict: int = 0) -> str:
-        """Start another council that stands as this one did after a round, 0 before any debate; return its id.
+        """Start another council that stands as this one did after a round, 0 before any debate;
+        return its id.
 
         With the number of a `verdict` it stands as it did with that one. Makes no call.
         """
         live = await self._at_rest(session_id)
         record = Record(live.debate_session.debate, live.messages)
-        if given := [one for one in outcomes(record.debate, live.messages) if one.number == verdict]:
+        if given := [item for item in outcomes(record.debate, live.messages) if item.number == verdict]:
             record, round_number = given[0].record, given[0].round
         if not 0 <= round_number <= record.rounds:
             raise BadInput("council_no_round", title=live.session.title, round=round_number)
@@ -447,11 +465,13 @@ class Councils:
     def estimate(
         self, session: DebateSession, messages: Sequence[Message], what: str, to: Sequence[str] = ()
     ) -> Estimate:
-        """Return what a step will use, one of those that `calls_of` knows; a what-if round is for those in `to`. Makes no call."""
+        """Return what a step will use, one of those that `calls_of` knows; a what-if round is for those
+        in `to`. Makes no call.
+        """
         judge, debate = self.providers.first_judge(session), self._helped(session)
         outsider = self.providers.outsider(session)
         votes = what in ("debate", "argue", "stress")
-        checked = [one.seat for one in debate.participants if votes]
+        checked = [participant.seat for participant in debate.participants if votes]
         checked += [seat_of(judge)] if judge and (votes or what == "judge") else []
         to = to if what == "what_if" else ()
         calls = partial(calls_of, Record(debate, messages), what, judge, outsider, to)
@@ -464,14 +484,17 @@ class Councils:
         return self._estimates.of_calls(calls, self.providers.needed_checks(session))
 
     def finder(self, setup: DebateSetup) -> str:
-        """Return the "provider/model" that looks for the options of a debate set up so, "" where nobody does."""
+        """Return the "provider/model" that looks for the options of a debate set up so, "" where nobody
+        does.
+        """
         session = draft_of(setup, self.providers.statuses())
         helper = self.providers.helper(session)
         debate = replace(session.debate, council=Council(helper=helper))
         return helper if options_step(Record(debate, ())) else ""
 
     def first_helpers(self, wanted: CouncilSetup | DebateSetup) -> tuple[str, str]:
-        """Return who judges what is set up so, and who helps: finds the options, or compares and merges; "" for nobody.
+        """Return who judges what is set up so, and who helps: finds the options, or compares and merges;
+        "" for nobody.
 
         Raises BadInput.
         """
@@ -499,20 +522,22 @@ class Councils:
         await self._store.flush(session_id)
 
     async def edit_options(self, session_id: str, options: Sequence[tuple[str, str]]) -> None:
-        """Replace the options, each an id, "" for a new one, and its text; those with the same text become one."""
+        """Replace the options, each an id, "" for a new one, and its text; those
+        with the same text become one.
+        """
         live = await self._at_rest(session_id)
         record = Record(live.debate_session.debate, live.messages)
-        before = {one.id: one for one in record.options()}
+        before = {option.id: option for option in record.options()}
         kept: dict[str, Option] = {}
         now: dict[str, str] = {}
-        for option_id, text in ((one, one_line(text)) for one, text in options if one_line(text)):
+        for option_id, text in ((option, one_line(text)) for option, text in options if one_line(text)):
             old = before.get(option_id) or Option(id=f"u{new_id()}", text=text, origin="user")
             first = kept.setdefault(same_words(text), Option(id=old.id, text=text, origin=old.origin))
             now[old.id] = first.id
         if not kept:
             raise BadInput("text_empty")
-        became = {one: now.get(one, "") for one in before}
-        became |= {old: became.get(one, "") for old, one in record.edited.became.items()}
+        became = {item: now.get(item, "") for item in before}
+        became |= {old: became.get(item, "") for old, item in record.edited.became.items()}
         edited = EditedOptions(options=tuple(kept.values()), became=became)
         live.finish_message(_by_user(CouncilPart.OPTIONS, "", edited))
         await self._store.flush(session_id)
@@ -601,7 +626,9 @@ def helpers_object(helper: str, judge: str, outsider: str) -> dict[str, str]:
 
 
 def blind_object(blind: BlindPick | None) -> dict[str, object] | None:
-    """Return what `moot show --json` says of a blind pick; before the pick nothing says which answer is whose."""
+    """Return what `moot show --json` says of a blind pick; before the pick nothing says
+    which answer is whose.
+    """
     if blind is None or not blind.order:
         return None
     return {**asdict(blind), "order": blind.order if blind.picked else ()}

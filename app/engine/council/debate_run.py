@@ -1,6 +1,7 @@
 """A running debate: the director says whose turn it is, and the turn is written together with the cursor.
 
-The options are looked for beside the turns; ballots, a judge's readings and dissents follow as the choices say.
+The options are looked for beside the turns; ballots, a judge's readings and dissents follow as the choices
+say.
 """
 
 import asyncio
@@ -129,7 +130,9 @@ class DebateRun(StepRun):
         return judge_steps(record, self._out()) or blind_steps(record)
 
     def _hold(self, turn: AgentTurn, reason: str) -> None:
-        """Pause before a call that can't be made now; a provider that asks to wait holds up no vote and no verdict."""
+        """Pause before a call that can't be made now; a provider that asks to wait holds up no vote
+        and no verdict.
+        """
         if reason == FailureKind.RATE_LIMIT:
             failed = replace(turn.message(), state=MessageState.FAILED, error=Failure(kind=reason))
             self._live.finish_message(failed)
@@ -137,7 +140,9 @@ class DebateRun(StepRun):
             super()._hold(turn, reason)
 
     async def _take_checked(self, step: CouncilStep) -> None:
-        """Take a step once it is known that its model may vote or judge; where it may not, the step is no longer due."""
+        """Take a step once it is known that its model may vote or judge; where it may not,
+        the step is no longer due.
+        """
         debate = self._live.debate_session.debate
         if not (step.model or step.who) or step.part == CouncilPart.SOLO:
             await self._take(step)
@@ -156,7 +161,8 @@ class DebateRun(StepRun):
         self._complete(reason, failed, nobody=bool(failed) and not answered(self._live.said))
 
     async def _keep_notes(self, session: DebateSession, spoken: Speak) -> bool:
-        """Write notes on what participants are no longer sent, where some are due; say whether any were written.
+        """Write notes on what participants are no longer sent, where some are due;
+        say whether any were written.
 
         The debate never waits for notes that cannot be had: it goes on without them, and says so once.
         """
@@ -165,7 +171,7 @@ class DebateRun(StepRun):
         if part is None or spoken.round == self._unnoted:
             return False
         known = providers.writers(session)
-        writers = {one: name for one, name in known.items() if not models.paused_for(seat_of(one)[0])}
+        writers = {item: name for item, name in known.items() if not models.paused_for(seat_of(item)[0])}
         if not writers:
             return False
         with self._telling(Reason.SUMMARISING):

@@ -1,4 +1,5 @@
-"""Which calls of a council come next, and those beside the turns of a debate; pure: no clock, no reading or writing.
+"""Which calls of a council come next, and those beside the turns of a debate; pure: no clock, no reading
+or writing.
 
 A call is due as long as no message that has ended has its key, so that nothing is asked, or paid, twice. A
 fork is another council that stands as this one did after a round.
@@ -25,9 +26,11 @@ MOST_APART = 0.2
 
 @dataclass(frozen=True, slots=True)
 class CouncilStep:
-    """One call: what it is, the participant whose it is ("" for none), the message it makes up for, and the round.
+    """One call: what it is, the participant whose it is ("" for none), the message it makes up for,
+    and the round.
 
-    `model` is the "provider/model" that is asked in place of a participant, "" for the helper. A judge reads in two orders.
+    `model` is the "provider/model" that is asked in place of a participant, "" for the helper. A judge reads
+    in two orders.
     """
 
     part: str
@@ -49,15 +52,15 @@ def next_steps(
     if debate.council is None or record.question is None:
         return ()
     due = []
-    retaken = {one.retakes for one in record.all if one.retakes and one.ended}
-    for one in record.asked():
-        if one.id in absent:
+    retaken = {message.retakes for message in record.all if message.retakes and message.ended}
+    for participant in record.asked():
+        if participant.id in absent:
             continue
-        ended = record.replied(one.id)
+        ended = record.replied(participant.id)
         if ended is None:
-            due.append(CouncilStep(CouncilPart.ANSWER, one.id))
+            due.append(CouncilStep(CouncilPart.ANSWER, participant.id))
         elif ended.state == MessageState.FAILED and ended.id in debate.due and ended.id not in retaken:
-            due.append(CouncilStep(CouncilPart.ANSWER, one.id, ended.id))
+            due.append(CouncilStep(CouncilPart.ANSWER, participant.id, ended.id))
     if due:
         return tuple(due)
     if len(record.answers()) < MIN_PARTICIPANTS or not council.helper:
@@ -88,16 +91,18 @@ def concluding_steps(record: Record, absent: Collection[str], *, ended: bool) ->
     """
     number = round_to_poll(record.debate, ended=ended)
     if number is not None:
-        voters = [one for one in record.voters() if one not in absent]
+        voters = [voter for voter in record.voters() if voter not in absent]
         if due := _ballots(record, voters, number):
             return due
     return judge_steps(record, absent) if ended and record.debate.concludes else ()
 
 
 def blind_steps(record: Record) -> tuple[CouncilStep, ...]:
-    """Return the calls that a blind pick still needs: the answer of one model alone, then both answers written alike.
+    """Return the calls that a blind pick still needs: the answer of one model alone,
+    then both answers written alike.
 
-    `order` is 1 for what all came to, 2 for the model alone. Where one is much longer it is written once more.
+    `order` is 1 for what all came to, 2 for the model alone. Where one is much longer it is written once
+    more.
     """
     blind = record.council.blind
     if blind is None or blind.order or not record.council.helper:
@@ -134,22 +139,24 @@ def model_of(debate: Debate, participant_id: str) -> str:
 
 
 def _debate(record: Record, absent: Collection[str]) -> tuple[CouncilStep, ...]:
-    """Return the calls of a debate of what is open: a round at a time, until nobody moves; then all vote in secret."""
+    """Return the calls of a debate of what is open: a round at a time, until nobody moves; then all vote
+    in secret.
+    """
     council = record.council
-    speakers = [one for one in record.openings if one not in absent]
-    voters = [one for one in speakers if one not in council.voteless]
+    speakers = [opening for opening in record.openings if opening not in absent]
+    voters = [speaker for speaker in speakers if speaker not in council.voteless]
     if not council.rounds or len(speakers) < MIN_PARTICIPANTS:
         return ()
     # Whose answer stands under no option says first what it holds; in a what-if round all vote at once.
-    blank = [] if record.concludes else [one for one in voters if not record.ballots[one].choice]
+    blank = [] if record.concludes else [voter for voter in voters if not record.ballots[voter].choice]
     if small := _ballots(record, blank, 0):
         return small
     for number in range(1, council.rounds + 1):
         stressed = number in council.stressed
         silent = stressed or (number == 1 and record.concludes)
         speaking = [] if silent else speakers
-        owing = (one for one in speaking if _owes(record, CouncilPart.TURN, one, number))
-        due = [CouncilStep(CouncilPart.TURN, one, number=number) for one in owing]
+        owing = (item for item in speaking if _owes(record, CouncilPart.TURN, item, number))
+        due = [CouncilStep(CouncilPart.TURN, item, number=number) for item in owing]
         if stressed and record.last(CouncilPart.CHECK, number=number) is None:
             unsure = surest(record, number=number - 1, least=True)
             sceptic = council.outsider or model_of(record.debate, unsure)
@@ -172,26 +179,30 @@ def _debate(record: Record, absent: Collection[str]) -> tuple[CouncilStep, ...]:
 
 
 def _ballots(record: Record, voters: Sequence[str], number: int) -> tuple[CouncilStep, ...]:
-    """Return the ballots of a round that are due; one that cannot be read, or failed, is asked for once more."""
+    """Return the ballots of a round that are due; one that cannot be read, or failed, is asked for once
+    more.
+    """
     due = []
-    for one in voters:
-        cast = record.cast(one, number)
+    for voter in voters:
+        cast = record.cast(voter, number)
         if not cast:
-            due.append(CouncilStep(CouncilPart.BALLOT, one, number=number))
+            due.append(CouncilStep(CouncilPart.BALLOT, voter, number=number))
         elif len(cast) == 1 and not cast[0].data_as(Position).choice:
-            due.append(CouncilStep(CouncilPart.BALLOT, one, cast[0].id, number))
+            due.append(CouncilStep(CouncilPart.BALLOT, voter, cast[0].id, number))
     return tuple(due)
 
 
 def judge_steps(record: Record, absent: Collection[str]) -> tuple[CouncilStep, ...]:
-    """Return the readings after the last round, by the next judge where one fails; then what it says of moves, and the dissents."""
+    """Return the readings after the last round, by the next judge where one fails; then what it says
+    of moves, and the dissents.
+    """
     number, council = record.rounds, record.council
     for judge in council.judges if number else ():
-        orders = [one for one in ORDERS if record.asked_to_read(judge, one, number) is None]
+        orders = [item for item in ORDERS if record.asked_to_read(judge, item, number) is None]
         if orders:
             step = CouncilStep(CouncilPart.READING, number=number, model=judge)
             return tuple(replace(step, order=order) for order in orders)
-        if any(one.judge == judge for one in record.readings()):
+        if any(reading.judge == judge for reading in record.readings()):
             break
     else:
         return ()
@@ -199,26 +210,30 @@ def judge_steps(record: Record, absent: Collection[str]) -> tuple[CouncilStep, .
     asked = council.moves and result.judge and record.last(CouncilPart.MOVES, number=number) is None
     moves = [CouncilStep(CouncilPart.MOVES, number=number, model=result.judge)] if asked else []
     holders = [surest(record, view.holders) for view in in_full(result) if view.now and result.headline]
-    holders = [one for one in holders if one and one not in absent]
-    owing = (one for one in holders if _owes(record, CouncilPart.DISSENT, one, number))
-    dissents = (CouncilStep(CouncilPart.DISSENT, one, number=number) for one in owing)
+    holders = [holder for holder in holders if holder and holder not in absent]
+    owing = (holder for holder in holders if _owes(record, CouncilPart.DISSENT, holder, number))
+    dissents = (CouncilStep(CouncilPart.DISSENT, item, number=number) for item in owing)
     return (*(moves if record.unjudged else ()), *dissents)
 
 
 def _owes(record: Record, part: str, who: str, number: int) -> bool:
-    """Say whether a participant has yet to say something in a round; who joined after it was over has nothing to say in it."""
+    """Say whether a participant has yet to say something in a round;
+    who joined after it was over has nothing to say in it.
+    """
     joined = number <= record.council.debated and who in record.joined
     return not joined and record.last(part, who, number=number) is None
 
 
 def forked(session: DebateSession, record: Record, number: int) -> tuple[DebateSession, list[Message]]:
-    """Return a new council that stands as one did after a round of its record, and its messages; 0 is before any debate.
+    """Return a new council that stands as one did after a round of its record, and its messages;
+    0 is before any debate.
 
-    It is over, and what comes next is for the user to choose; where calls of that round were still due it is paused.
+    It is over, and what comes next is for the user to choose; where calls of that round were still due it is
+    paused.
     """
     # An earlier question had rounds of its own.
-    said = {one.id for one in record.since}
-    later = (place for place, one in enumerate(record.all) if one.id in said and one.round > number)
+    said = {message.id for message in record.since}
+    later = (place for place, item in enumerate(record.all) if item.id in said and item.round > number)
     place = next(later, len(record.all))
     debate = stood(record.debate, record.all, place, number)
     kept, _ = copied(record.all[:place])

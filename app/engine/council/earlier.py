@@ -1,6 +1,8 @@
-"""Ballots and verdicts that earlier versions kept beside the messages of a debate, as the messages they are today; pure.
+"""Ballots and verdicts that earlier versions kept beside the messages of a debate,
+as the messages they are today; pure.
 
-A ballot chose from "against" to "for" the motion: those are its options. A verdict was not a choice of an option.
+A ballot chose from "against" to "for" the motion: those are its options. A verdict was not a choice of an
+option.
 """
 
 from collections import Counter
@@ -25,10 +27,12 @@ _READING = "verdict"
 
 
 def earlier_options(debate: Debate, messages: Sequence[Message]) -> tuple[Option, ...]:
-    """Return the options of earlier ballots and verdicts: the stances, and what a verdict came to where they led nowhere."""
+    """Return the options of earlier ballots and verdicts: the stances, and what a verdict came to
+    where they led nowhere.
+    """
     if not debate.ballots and not debate.verdicts:
         return ()
-    chosen = {one.data.choice for one in messages if isinstance(one.data, JudgeReading)}
+    chosen = {message.data.choice for message in messages if isinstance(message.data, JudgeReading)}
     found: list[Option] = []
     if debate.ballots:
         texts = zip(_ORDER, _STANCES.get(debate.language, _STANCES["en"]), strict=True)
@@ -48,16 +52,16 @@ def earlier_council(debate: Debate) -> Council:
     return Council(
         differences=debate.is_council,
         ends=debate.ends,
-        judges=tuple(one.model for one in judged),
+        judges=tuple(verdict.model for verdict in judged),
         judged=len(debate.verdicts) - 1 if judged else 0,
     )
 
 
 def earlier_views(debate: Debate, read: Sequence[Message]) -> tuple[MinorityView, ...]:
     """Return what an earlier verdict says of the minority, where these readings are of one."""
-    numbers = {one.id for one in read}
-    found = (one for number, one in enumerate(debate.verdicts) if f"{_READING}{number}-1" in numbers)
-    return next((one.minority for one in found), ())
+    numbers = {message.id for message in read}
+    found = (verdict for number, verdict in enumerate(debate.verdicts) if f"{_READING}{number}-1" in numbers)
+    return next((verdict.minority for verdict in found), ())
 
 
 def with_earlier(debate: Debate, messages: Sequence[Message]) -> Sequence[Message]:
@@ -67,32 +71,32 @@ def with_earlier(debate: Debate, messages: Sequence[Message]) -> Sequence[Messag
     """
     if not debate.ballots and not debate.verdicts:
         return messages
-    known = {one.id for one in messages}
+    known = {item.id for item in messages}
     placed: list[tuple[float, Message]] = [*enumerate(messages, 1)]
-    turns = [(place, one) for place, one in placed if one.role != Role.SUMMARY and not one.part]
+    turns = [(place, item) for place, item in placed if item.role != Role.SUMMARY and not item.part]
     added: list[tuple[float, Message]] = []
-    for ballot in sorted(debate.ballots, key=lambda one: one.round):
-        place = max((place for place, one in turns if one.round <= ballot.round), default=0)
+    for ballot in sorted(debate.ballots, key=lambda item: item.round):
+        place = max((place for place, turn in turns if turn.round <= ballot.round), default=0)
         added.append((place if ballot.round else 0, _ballot(debate, ballot)))
-    ends = {one.id: place for place, one in turns}
-    what_ifs = (ends[one.message] - 1 for one in debate.what_ifs if one.message in ends)
+    ends = {turn.id: place for place, turn in turns}
+    what_ifs = (ends[what_if.message] - 1 for what_if in debate.what_ifs if what_if.message in ends)
     # A verdict of the first versions does not say what it came after.
     first = next(what_ifs, len(messages))
     for number, verdict in enumerate(debate.verdicts):
         place = ends.get(verdict.after_message, first)
-        last = max((one.round for end, one in turns if end <= place), default=0)
-        added += [(place, one) for one in _readings(debate, verdict, number, last)]
+        last = max((turn.round for end, turn in turns if end <= place), default=0)
+        added += [(place, reading) for reading in _readings(debate, verdict, number, last)]
     placed += [(place + 0.5, message) for place, message in added if message.id not in known]
     return [message for _place, message in sorted(placed, key=lambda each: each[0])]
 
 
 def earlier_until(debate: Debate, messages: Sequence[Message]) -> Debate:
     """Return a debate with those of its earlier ballots and verdicts that are among these messages."""
-    known = {one.id for one in messages}
-    verdicts = [one for number, one in enumerate(debate.verdicts) if f"{_READING}{number}-1" in known]
+    known = {message.id for message in messages}
+    verdicts = [verdict for number, verdict in enumerate(debate.verdicts) if f"{_READING}{number}-1" in known]
     return replace(
         debate,
-        ballots=tuple(one for one in debate.ballots if _ballot_id(one) in known),
+        ballots=tuple(ballot for ballot in debate.ballots if _ballot_id(ballot) in known),
         earlier_verdicts=tuple(verdicts[:-1]),
         verdict=verdicts[-1] if verdicts else None,
     )
@@ -107,7 +111,7 @@ def _stance(number: int) -> str:
 
 
 def _ballot(debate: Debate, ballot: Ballot) -> Message:
-    name = next((one.name for one in debate.participants if one.id == ballot.participant), "")
+    name = next((item.name for item in debate.participants if item.id == ballot.participant), "")
     choice = _stance(ballot.stance) if ballot.stance in _ORDER else ""
     data = Position(shown=tuple(map(_stance, _ORDER)), choice=choice)
     author = Author(id=ballot.participant, name=name, kind=PARTICIPANT)
@@ -121,8 +125,8 @@ def _message(message_id: str, author: Author, part: str, number: int, data: Part
 
 def _leading(debate: Debate, number: int) -> str:
     """Return the stance that most had by the last ballots up to a round, "" for none or a tie."""
-    last = max((one.round for one in debate.ballots if one.round <= number), default=0)
-    counts = Counter(one.stance for one in debate.ballots if one.round == last and one.stance in _ORDER)
+    last = max((ballot.round for ballot in debate.ballots if ballot.round <= number), default=0)
+    counts = Counter(item.stance for item in debate.ballots if item.round == last and item.stance in _ORDER)
     most = counts.most_common(2)
     stance = most[0][0] if most and [count for _, count in most].count(most[0][1]) == 1 else None
     return _stance(stance) if stance is not None else ""
@@ -132,8 +136,8 @@ def _readings(debate: Debate, verdict: Verdict, number: int, last: int) -> Itera
     """Yield the readings of a verdict; those of one that no model gave have failed."""
     choice = _leading(debate, last) or f"{_READING}{number}"
     other = f"otherwise{number}" if verdict.otherwise else NEITHER
-    text = " ".join(one.text for one in verdict.answer)
-    cites = tuple(dict.fromkeys(each for one in verdict.answer for each in one.cites))
+    text = " ".join(point.text for point in verdict.answer)
+    cites = tuple(dict.fromkeys(each for point in verdict.answer for each in point.cites))
     for order in (1, 2)[: verdict.readings if verdict.judge else 2]:
         name = f"{_READING}{number}-{order}"
         author = Author(id=name, name=verdict.judge, kind="helper")
@@ -147,7 +151,7 @@ def _readings(debate: Debate, verdict: Verdict, number: int, last: int) -> Itera
             read,
             choice=other if verdict.unstable and order > 1 else choice,
             cases=(BestCase(option=choice, text=text, cites=cites),),
-            agreed=tuple(JudgedPoint(text=one.text, cites=one.cites) for one in verdict.agreed),
-            open=tuple(JudgedPoint(text=one.text, cites=one.cites) for one in verdict.open),
+            agreed=tuple(JudgedPoint(text=point.text, cites=point.cites) for point in verdict.agreed),
+            open=tuple(JudgedPoint(text=point.text, cites=point.cites) for point in verdict.open),
         )
         yield replace(message, data=read)

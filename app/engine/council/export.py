@@ -31,14 +31,14 @@ class DebateDocument:
         spoken = (each for each in self._whole if each.part in SPOKEN and each.role != Role.SUMMARY)
         said = (each for each in spoken if each.content or each.error or each.note or each.attachments)
         self._messages = [each for each in said if not each.is_interim]
-        self._by_id = {one.id: one for one in self._messages}
+        self._by_id = {message.id: message for message in self._messages}
         council = self._debate.council
         self._rounds = council.rounds if council and self._debate.is_council else self._debate.rounds
         self._prompts = prompts
         self._lines = prompts.lines(self._debate.language, "export")
         people = self._debate.participants
-        self._roles = {one.id: one.role for one in people}
-        self._colours = {one.id: document.colour_of(place) for place, one in enumerate(people)}
+        self._roles = {person.id: person.role for person in people}
+        self._colours = {person.id: document.colour_of(place) for place, person in enumerate(people)}
 
     def parts(self) -> Iterator[document.DocumentPart]:
         """Yield it part by part: what came of it, and then what was said."""
@@ -65,10 +65,10 @@ class DebateDocument:
 
     def _facts(self) -> list[tuple[str, str]]:
         debate = self._debate
-        roles = ((one, f"{self._role(one.role)}, " if one.role else "") for one in debate.participants)
-        people = ", ".join(f"{one.name} ({role}{name_of(one.seat)})" for one, role in roles)
+        roles = ((item, f"{self._role(item.role)}, " if item.role else "") for item in debate.participants)
+        people = ", ".join(f"{item.name} ({role}{name_of(item.seat)})" for item, role in roles)
         topic = " ".join(debate.topic.split())
-        embedded = any(one.provider == EMBEDDED for one in debate.participants)
+        embedded = any(participant.provider == EMBEDDED for participant in debate.participants)
         facts = {
             "topic": topic if topic != self._session.title else None,
             "mode": named(self._lines, "mode", debate.mode),
@@ -83,7 +83,7 @@ class DebateDocument:
 
     def _rounds_held(self) -> str:
         """Return the number of rounds, and how many of them were held where a debate ended early."""
-        held = max((one.round for one in self._messages), default=0)
+        held = max((message.round for message in self._messages), default=0)
         if not self._debate.is_council or not held or held == self._rounds:
             return str(self._rounds)
         return self._words("rounds.held", held=held, rounds=self._rounds)
@@ -116,11 +116,11 @@ class DebateDocument:
         letters, rounds = record.letters, record.voted_rounds
         if len(rounds) < 2:
             return None
-        columns = (self._words("verdict.round" if one else "verdict.before", round=one) for one in rounds)
+        columns = (self._words("verdict.round" if item else "verdict.before", round=item) for item in rounds)
         curves = (document.Curve(self._colours[who], places) for who, places in vote_places(record).items())
         return document.Chart(
             title=self._lines["stood"],
-            levels=tuple(letters.get(one.id, "") for one in record.options()),
+            levels=tuple(letters.get(option.id, "") for option in record.options()),
             columns=tuple(columns),
             curves=tuple(curves),
         )
@@ -131,9 +131,9 @@ class DebateDocument:
 
     def _line(self, point: Point) -> document.ListItem:
         """Return a sentence with the messages it cites."""
-        cited = (self._by_id[one] for one in point.cites if one in self._by_id)
-        named = ((cite_text(one, said_by(one, self._lines), self._words), one.id) for one in cited)
-        cites = tuple(document.Citation(*one) for one in named)
+        cited = (self._by_id[cite] for cite in point.cites if cite in self._by_id)
+        named = ((cite_text(item, said_by(item, self._lines), self._words), item.id) for item in cited)
+        cites = tuple(document.Citation(*item) for item in named)
         return document.ListItem(text=" ".join(point.text.split()), cites=cites)
 
     def _heading_before(self, message: Message) -> str:

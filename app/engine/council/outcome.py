@@ -1,4 +1,5 @@
-"""What follows from a debate or a council: who holds what, what leads, how settled that is; pure, never stored.
+"""What follows from a debate or a council: who holds what, what leads, how settled that is; pure,
+never stored.
 
 Also in words, for the command line, documents and the window: `words` gives a text by its key
 `council.<name>`, with its blanks filled.
@@ -38,7 +39,9 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """The votes for each option by id, plain and weighted by confidence; `missing` are those without a vote."""
+    """The votes for each option by id, plain and weighted by confidence; `missing` are those without a
+    vote.
+    """
 
     votes: dict[str, int]
     weighted: dict[str, float]
@@ -47,7 +50,7 @@ class Tally:
     def leaders(self) -> tuple[str, ...]:
         """Return the options with the most votes; none where nobody voted."""
         most = max(self.votes.values(), default=0)
-        return tuple(one for one, count in self.votes.items() if count == most) if most else ()
+        return tuple(vote for vote, count in self.votes.items() if count == most) if most else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,16 +69,18 @@ class View(MinorityView):
 class CouncilOutcome:
     """What follows from a council.
 
-    `headline` is an option's id, "" where none leads; `text` is the case for it and `cites` what that rests on. `judge` is who
-    read ("provider/model", "" for nobody), `choice` what it chose both times: an option's id, NEITHER, or "" where it is
-    silent, because it read once or `unstable`: its choice changed with the order. `inside` says that it takes part itself.
-    `against` says what speaks against the headline: judge, overturned (another one led before), half, or weighed (the votes are
-    tied, and those who have been right more often lead). `stop` is how the
-    debate ended: agreed, still (nobody moved) or rounds, "" where there was none. `degraded` says what the result lacks:
-    answers, differences (the call that compares), ballots, judge (then `failure` is why), or second_reading.
-    `claims` are those that the judge found in the debate, `cruxes` those on which the headline turns, and `unsupported` the
-    ids of the statements that give out something as a fact and do not support it. `moves` are the changes of votes. `unread` are those whose
-    ballot could not be read: what they said in their last turn counts, if they said it. `names_visible` says that the question or its files name a participant.
+    `headline` is an option's id, "" where none leads; `text` is the case for it and `cites` what that rests
+    on. `judge` is who read ("provider/model", "" for nobody), `choice` what it chose both times: an option's
+    id, NEITHER, or "" where it is silent, because it read once or `unstable`: its choice changed with the
+    order. `inside` says that it takes part itself. `against` says what speaks against the headline: judge,
+    overturned (another one led before), half, or weighed (the votes are tied, and those who have been right
+    more often lead). `stop` is how the debate ended: agreed, still (nobody moved) or rounds, "" where there
+    was none. `degraded` says what the result lacks: answers, differences (the call that compares), ballots,
+    judge (then `failure` is why), or second_reading. `claims` are those that the judge found in the debate,
+    `cruxes` those on which the headline turns, and `unsupported` the ids of the statements that give out
+    something as a fact and do not support it. `moves` are the changes of votes. `unread` are those whose
+    ballot could not be read: what they said in their last turn counts, if they said it. `names_visible` says
+    that the question or its files name a participant.
     """
 
     state: str
@@ -109,7 +114,9 @@ class CouncilOutcome:
 
     @property
     def leading(self) -> tuple[str, ...]:
-        """The options that stand first: the headline, else those with most votes; all that are held in a question of values."""
+        """The options that stand first: the headline, else those with most votes; all that are held
+        in a question of values.
+        """
         if self.state == State.VALUES:
             return tuple(option for option, count in self.after.votes.items() if count)
         return (self.headline,) if self.headline else self.after.leaders()
@@ -125,12 +132,14 @@ IN_FULL = 2
 
 
 def who_may_join(record: Record, result: CouncilOutcome) -> Message | None:
-    """Return the answer from outside that says something else than what leads, where its model does not take part yet."""
+    """Return the answer from outside that says something else than what leads,
+    where its model does not take part yet.
+    """
     check = record.last(CouncilPart.CHECK, number=0)
     if check is None or check.state != MessageState.DONE:
         return None
     choice = record.standing(check.data_as(Position).choice)
-    taking = {name_of(one.seat) for one in record.debate.participants}
+    taking = {name_of(participant.seat) for participant in record.debate.participants}
     return check if choice and choice != result.headline and check.model not in taking else None
 
 
@@ -142,17 +151,17 @@ def in_full(result: CouncilOutcome) -> tuple[View, ...]:
 def outcome(record: Record) -> CouncilOutcome:
     """Return what follows from the messages of a debate or a council."""
     debate = record.debate
-    people = [one for one in debate.participants if one.id not in record.council.voteless]
-    everybody = [one.id for one in people]
+    people = [item for item in debate.participants if item.id not in record.council.voteless]
+    everybody = [person.id for person in people]
     first = [*record.ballots.values()]
     before = _tally(record, first, everybody, first)
     after = _tally(record, votes_of(record), everybody, _first_held(record))
     readings = record.readings()
-    chosen = {one.choice for one in readings}
+    chosen = {reading.choice for reading in readings}
     unstable = len(chosen) > 1
     choice = chosen.pop() if len(readings) > 1 and not unstable else ""
     leaders = after.leaders()
-    values = len(readings) > 1 and all(one.values for one in readings) and not record.council.weighed
+    values = len(readings) > 1 and all(reading.values for reading in readings) and not record.council.weighed
     # In a debate a judge may read what nobody has voted on.
     among = leaders or (() if debate.is_council else record.texts)
     headline = leaders[0] if len(leaders) == 1 else choice if choice in among else ""
@@ -161,13 +170,13 @@ def outcome(record: Record) -> CouncilOutcome:
     if values:
         headline = choice = ""
     # Who has no vote brings no second family to those who agree.
-    families = {family_of(one.model) for one in people}
+    families = {family_of(person.model) for person in people}
     state, against = state_of(before, after, headline, choice, len(families), unstable=unstable)
     against = "weighed" if weighed and against == "half" else against
     state, against = (State.VALUES, "") if values else (state, against)
-    unread = tuple(one for one in record.openings if record.rounds and record.unread(one, record.rounds))
+    unread = tuple(item for item in record.openings if record.rounds and record.unread(item, record.rounds))
     mute = {*record.council.voteless}
-    apart = not record.rounds and any(mute & {*one.backers} for one in record.options() if one.id != headline)
+    apart = not record.rounds and any(mute & {*opt.backers} for opt in record.options() if opt.id != headline)
     if (unread or apart) and state in (State.SETTLED, State.AGREED_ONE_FAMILY):
         # A ballot that could not be read may be another one, and who has no vote has an answer all the same.
         state = State.LEANING
@@ -177,7 +186,7 @@ def outcome(record: Record) -> CouncilOutcome:
     failure = "" if judge else _failure(record)
     held = holders_of(record)
     sides = [held[option] for option in ([headline] if headline else leaders)]
-    read = next((one for one in readings if one.claims or one.questions), None)
+    read = next((reading for reading in readings if reading.claims or reading.questions), None)
     lacks = {
         "answers": answered < len(debate.participants),
         "differences": record.council.differences and answered >= MIN_PARTICIPANTS and record.grouped,
@@ -195,7 +204,7 @@ def outcome(record: Record) -> CouncilOutcome:
         judge="" if values else judge,
         choice=choice,
         unstable=unstable,
-        inside=judge in {name_of(one.seat) for one in debate.participants},
+        inside=judge in {name_of(participant.seat) for participant in debate.participants},
         against=against,
         answered=answered,
         asked=len(debate.participants),
@@ -214,9 +223,9 @@ def outcome(record: Record) -> CouncilOutcome:
 
 def _unsupported(record: Record, readings: Sequence[JudgeReading]) -> tuple[str, ...]:
     """Return the statements that a judge found without support, and those with a quote that is in no file."""
-    found = {*chain.from_iterable(one.unsupported for one in readings)}
-    said = ((one.id, {quote.found for quote in quotes_of(one)}) for one in record.statements())
-    return tuple(one for one, quotes in said if one in found or QuoteState.MISSING in quotes)
+    found = {*chain.from_iterable(reading.unsupported for reading in readings)}
+    said = ((message.id, {quote.found for quote in quotes_of(message)}) for message in record.statements())
+    return tuple(item for item, quotes in said if item in found or QuoteState.MISSING in quotes)
 
 
 def state_of(
@@ -246,31 +255,32 @@ def state_of(
 
 
 def _minority(record: Record, after: Tally, leading: Sequence[str], choice: str) -> tuple[View, ...]:
-    """Return the views held now, by votes and weight, then those given up; first the one a stable judge sides with.
+    """Return the views held now, by votes and weight, then those given up;
+    first the one a stable judge sides with.
 
     Those that are `leading` stand beside each other.
     """
     if earlier := earlier_views(record.debate, record.judgements(record.rounds)):
         names = [name.name for name in fields(MinorityView)]
-        return tuple(View(option="", **{name: getattr(one, name) for name in names}) for one in earlier)
-    others = [one.id for one in record.options() if one.id not in leading]
-    others.sort(key=lambda one: (-after.votes[one], -after.weighted[one]))
+        return tuple(View(option="", **{name: getattr(item, name) for name in names}) for item in earlier)
+    others = [option.id for option in record.options() if option.id not in leading]
+    others.sort(key=lambda item: (-after.votes[item], -after.weighted[item]))
     held, views = holders_of(record), []
-    for one in others:
-        if held[one]:
-            who = surest(record, held[one])
+    for other in others:
+        if held[other]:
+            who = surest(record, held[other])
             text, cites = last_words(record, who)
             dissent = record.last(CouncilPart.DISSENT, who, number=record.rounds) if who else None
             if dissent is not None and dissent.state == MessageState.DONE:
                 text = dissent.content
             right = dissent.data_as(Dissent).right_if if dissent is not None else ""
-            views.append(View(option=one, holders=held[one], text=text, cites=cites, right_if=right))
-        elif gone := tuple(who for who, vote in record.ballots.items() if vote.choice == one):
+            views.append(View(option=other, holders=held[other], text=text, cites=cites, right_if=right))
+        elif gone := tuple(who for who, vote in record.ballots.items() if vote.choice == other):
             # In a debate all may vote before anybody speaks.
             opening = record.openings.get(surest(record, gone, number=0))
             text, cites = (opening.content, (opening.id,)) if opening else ("", ())
-            named = all(_left_for(record, who, one) for who in gone)
-            view = View(option=one, holders=gone, now=False, text=text, cites=cites, reason_named=named)
+            named = all(_left_for(record, who, other) for who in gone)
+            view = View(option=other, holders=gone, now=False, text=text, cites=cites, reason_named=named)
             views.append(view)
     return tuple(sorted(views, key=lambda view: (view.option != choice, not view.now)))
 
@@ -284,15 +294,19 @@ def _left_for(record: Record, who: str, option: str) -> tuple[str, ...]:
 def surest(
     record: Record, holders: Sequence[str] | None = None, *, number: int | None = None, least: bool = False
 ) -> str:
-    """Return who is the surest, or the `least` sure, of some after a round, or of all by their first answers; "" for nobody."""
+    """Return who is the surest, or the `least` sure, of some after a round, or
+    of all by their first answers; "" for nobody.
+    """
     if number is None:
         number = record.rounds if holders is not None else 0
-    among = record.openings if holders is None else [one for one in holders if one in record.openings]
+    among = record.openings if holders is None else [item for item in holders if item in record.openings]
     return (min if least else max)(among, key=lambda who: _sureness(record, who, number), default="")
 
 
 def case_for(record: Record, option: str) -> tuple[str, tuple[str, ...]]:
-    """Return the case for an option and what it cites: a judge's, else the last words of the surest who holds it."""
+    """Return the case for an option and what it cites: a judge's, else the last words
+    of the surest who holds it.
+    """
     text, cites = record.best_case(option)
     if option and not text:
         return last_words(record, surest(record, holders_of(record).get(option, ())))
@@ -301,8 +315,8 @@ def case_for(record: Record, option: str) -> tuple[str, tuple[str, ...]]:
 
 def last_words(record: Record, who: str) -> tuple[str, tuple[str, ...]]:
     """Return what a participant said last, and the ids of all it said."""
-    own = [one for one in record.statements() if one.author.id == who]
-    return (without_marks(own[-1].content), tuple(one.id for one in own)) if own else ("", ())
+    own = [statement for statement in record.statements() if statement.author.id == who]
+    return (without_marks(own[-1].content), tuple(message.id for message in own)) if own else ("", ())
 
 
 def _sureness(record: Record, who: str, number: int) -> float:
@@ -312,44 +326,50 @@ def _sureness(record: Record, who: str, number: int) -> float:
 def _stop(record: Record) -> str:
     if not record.rounds:
         return ""
-    now = {record.vote(one, record.rounds).choice for one in record.voters()}
+    now = {record.vote(voter, record.rounds).choice for voter in record.voters()}
     if len(now) == 1 and "" not in now:
         return "agreed"
     return "still" if record.stands(record.rounds) else "rounds"
 
 
 def _failure(record: Record) -> str:
-    """Return why the last judge could not read, where all that were wanted have failed; a code of `failure.<code>`."""
+    """Return why the last judge could not read, where all that were wanted have failed; a code
+    of `failure.<code>`.
+    """
     judges, number = record.council.judges, record.rounds
-    asked = [record.asked_to_read(one, order, number) for one in judges for order in (1, 2)]
+    asked = [record.asked_to_read(judge, order, number) for judge in judges for order in (1, 2)]
     if not number or not judges or None in asked:
         return ""
-    failed = [one.error.kind for one in asked if one is not None and one.error is not None]
+    failed = [message.error.kind for message in asked if message is not None and message.error is not None]
     return failed[-1] if failed else FailureKind.UNREADABLE
 
 
 def names_visible(debate: Debate) -> bool:
-    """Say whether the question or a file names a participant: what is asked is never changed, so the name is read."""
+    """Say whether the question or a file names a participant: what is asked is never changed,
+    so the name is read.
+    """
     texts = (debate.topic, *(file.text for file in debate.context))
     return any(mentioned(text, debate.participants) for text in texts)
 
 
 def votes_of(record: Record) -> tuple[Vote, ...]:
     """Return what all who vote hold now."""
-    return tuple(record.vote(one, record.rounds) for one in record.voters())
+    return tuple(record.vote(voter, record.rounds) for voter in record.voters())
 
 
 def holders_of(record: Record) -> dict[str, tuple[str, ...]]:
     """Return who holds each option now, by the option's id."""
     votes = votes_of(record)
-    return {one: tuple(vote.participant for vote in votes if vote.choice == one) for one in record.texts}
+    return {text: tuple(vote.participant for vote in votes if vote.choice == text) for text in record.texts}
 
 
 def _heaviest(record: Record, after: Tally, leaders: Sequence[str], everybody: Sequence[str]) -> str:
-    """Return which of several leaders weighs most, once it is known how right all who vote have been; "" for none."""
-    if not leaders or not all(one in record.calibrated for one in everybody):
+    """Return which of several leaders weighs most, once it is known how right all who vote have been; ""
+    for none.
+    """
+    if not leaders or not all(item in record.calibrated for item in everybody):
         return ""
-    first, *others = sorted(leaders, key=lambda one: -after.weighted[one])
+    first, *others = sorted(leaders, key=lambda item: -after.weighted[item])
     return "" if others and after.weighted[others[0]] == after.weighted[first] else first
 
 
@@ -358,22 +378,24 @@ def support(result: CouncilOutcome) -> dict[str, tuple[bool, int, int]]:
 
     That is whether it leads, its votes, and how many more came to it for a statement than without one.
     """
-    came = Counter(one.option for one in result.moves if one.moved == Moved.CITED)
-    came.subtract(one.option for one in result.moves if one.moved == Moved.DRIFT)
-    votes = {one: count for one, count in result.after.votes.items() if count}
-    found = {one: (one == result.headline, count, came[one]) for one, count in votes.items()}
+    came = Counter(move.option for move in result.moves if move.moved == Moved.CITED)
+    came.subtract(move.option for move in result.moves if move.moved == Moved.DRIFT)
+    votes = {vote: count for vote, count in result.after.votes.items() if count}
+    found = {vote: (vote == result.headline, count, came[vote]) for vote, count in votes.items()}
     return dict(sorted(found.items(), key=lambda each: each[1], reverse=True))
 
 
 def drifted(record: Record) -> list[str]:
-    """Return who came to the option that it holds now without naming a statement of another that argues for it."""
-    last = {one.participant: one.moved for one in record.moves}
+    """Return who came to the option that it holds now without naming a statement of another that argues
+    for it.
+    """
+    last = {move.participant: move.moved for move in record.moves}
     return [who for who, moved in last.items() if moved == Moved.DRIFT]
 
 
 def vote_places(record: Record) -> dict[str, tuple[int | None, ...]]:
     """Return the place of the option that each who votes chose after each voted round; None for a blank."""
-    places = {one.id: place for place, one in enumerate(record.options())}
+    places = {option.id: place for place, option in enumerate(record.options())}
 
     def place_of(who: str, number: int) -> int | None:
         return places.get(record.vote(who, number).choice) if record.voted(who, number) else None
@@ -382,7 +404,9 @@ def vote_places(record: Record) -> dict[str, tuple[int | None, ...]]:
 
 
 def _first_held(record: Record) -> list[Vote]:
-    """Return the vote by which each participant took the position that it ends with: debating makes everybody surer."""
+    """Return the vote by which each participant took the position that it ends with:
+    debating makes everybody surer.
+    """
 
     def first_held(who: str) -> Vote:
         votes = (record.vote(who, number) for number in range(record.rounds, -1, -1))
@@ -395,12 +419,12 @@ def _first_held(record: Record) -> list[Vote]:
 def _tally(record: Record, ballots: Sequence[Vote], everybody: Sequence[str], sure: Sequence[Vote]) -> Tally:
     """Count ballots; what each weighs is how sure its voter was in the vote that is among those in `sure`."""
     weights, options = record.weights(sure), record.texts
-    chose = {one: [ballot.participant for ballot in ballots if ballot.choice == one] for one in options}
+    chose = {item: [ballot.participant for ballot in ballots if ballot.choice == item] for item in options}
     voted = {*chain.from_iterable(chose.values())}
     return Tally(
-        votes={one: len(who) for one, who in chose.items()},
-        weighted={one: sum(weights[each] for each in who) for one, who in chose.items()},
-        missing=tuple(one for one in everybody if one not in voted),
+        votes={item: len(who) for item, who in chose.items()},
+        weighted={item: sum(weights[each] for each in who) for item, who in chose.items()},
+        missing=tuple(item for item in everybody if item not in voted),
     )
 
 
@@ -437,7 +461,9 @@ def judge_line(result: CouncilOutcome, letters: Mapping[str, str], words: Words)
 
 
 def reliability(result: CouncilOutcome, record: Record, words: Words) -> tuple[str, str]:
-    """Return how reliable a verdict is in a sentence, "" where there is none, and its tone: ok, warn or neutral."""
+    """Return how reliable a verdict is in a sentence, "" where there is none, and its tone: ok, warn
+    or neutral.
+    """
     if result.failure:
         return words("council.judge.failed", why=words(f"failure.{result.failure}")), "neutral"
     if not result.judge:
@@ -455,7 +481,7 @@ def view_line(view: View, record: Record, words: Words) -> str:
     """Return who holds something else than the headline, or gave it up."""
     option = record.texts.get(view.option, view.text)
     held = f"{record.letters.get(view.option, '')} {option}".strip()
-    who = ", ".join(record.names[one] for one in view.holders if one in record.names)
+    who = ", ".join(record.names[holder] for holder in view.holders if holder in record.names)
     line = words("council.holds_now" if view.now else "council.given_up", names=who, option=held)
     return line if view.reason_named else f"{line} ({words('council.no_reason')})"
 
@@ -468,10 +494,12 @@ def cite_text(message: Message, name: str, words: Words) -> str:
 
 
 def moves_line(result: CouncilOutcome, words: Words) -> str:
-    """Return how many changes of a vote cite what argues for the new option, and how many do not; "" where nobody changed."""
-    moves, cited = result.moves, [one for one in result.moves if one.moved == Moved.CITED]
+    """Return how many changes of a vote cite what argues for the new option, and how many do not; ""
+    where nobody changed.
+    """
+    moves, cited = result.moves, [move for move in result.moves if move.moved == Moved.CITED]
     # A judge was asked of all that cite something, or the record alone tells.
-    judged = any(one.argues is not None for one in moves) and all(one.argues for one in cited)
+    judged = any(move.argues is not None for move in moves) and all(move.argues for move in cited)
     key = "council.moves.judged" if judged else "council.moves"
     return words(key, cited=len(cited), drift=len(moves) - len(cited)) if moves else ""
 
@@ -488,20 +516,20 @@ def sides_of(claim: Claim, names: Mapping[str, str], words: Words, *, question: 
     sides = {"claim.holds": {*claim.holds}, "claim.denies": {*claim.denies}}
     if question:
         sides = {"crux.yes": {*claim.holds}, "crux.no": {*claim.denies}, "crux.open": rest}
-    said = {key: ", ".join(name for one, name in names.items() if one in who) for key, who in sides.items()}
+    said = {key: ", ".join(name for item, name in names.items() if item in who) for key, who in sides.items()}
     return " · ".join(words(f"council.{key}", names=text) for key, text in said.items() if text)
 
 
 def unread_lines(result: CouncilOutcome, names: Mapping[str, str], words: Words) -> list[str]:
     """Return whose last turn counts, because the ballot could not be read."""
-    who = [names.get(one, "") for one in result.unread if one not in result.after.missing]
+    who = [names.get(item, "") for item in result.unread if item not in result.after.missing]
     return [words("council.from_turn", names=", ".join(who))] if who else []
 
 
 def point_text(point: Point, messages: Mapping[str, Message], words: Words) -> str:
     """Return a sentence with what it cites of the messages (by id), as text."""
-    cited = (messages[one] for one in point.cites if one in messages)
-    return " ".join(filter(None, (point.text, *(cite_text(one, one.author.name, words) for one in cited))))
+    cited = (messages[cite] for cite in point.cites if cite in messages)
+    return " ".join(filter(None, (point.text, *(cite_text(item, item.author.name, words) for item in cited))))
 
 
 def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[tuple[str, list[Point]]]:
@@ -528,7 +556,7 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
             for_leaders += [named, Point(text=without_marks(case), cites=cites)]
     judged = [judge_line(result, letters, words)]
     if "ballots" in result.degraded:
-        missing = ", ".join(names.get(one, "") for one in result.after.missing)
+        missing = ", ".join(names.get(item, "") for item in result.after.missing)
         judged += [words("council.missing", names=missing)] if missing else []
         judged += unread_lines(result, names, words)
     # What a judge chose where nobody voted is no vote that is open.
@@ -541,17 +569,17 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
     for vote in votes_of(record):
         sure = f" ({words('council.sure', percent=vote.confidence)})" if vote.confidence is not None else ""
         cast = (record.vote(vote.participant, number) for number in told)
-        shown = " → ".join(letters.get(one.choice, "–") for one in cast)
+        shown = " → ".join(letters.get(item.choice, "–") for item in cast)
         votes.append(f"{names[vote.participant]}: {shown}{sure}")
-    votes += [no_vote_text(debate, one, words) for one in debate.participants if record.rounds]
+    votes += [no_vote_text(debate, item, words) for item in debate.participants if record.rounds]
     votes.append(moves_line(result, words))
     if adrift := drifted(record):
-        votes.append(words("council.drifted", names=", ".join(names[one] for one in adrift)))
-    inside = [name_of(one.seat) for one in debate.participants]
-    for one in (one for one in debate.no_votes if one.model not in inside):
-        why = no_vote_reason(one.reason, words)
-        votes.append(words("verdict.no_judging.why", name=seat_of(one.model)[1], reason=why))
-    options = [f"{letters[one.id]}  {one.text}" for one in record.options()]
+        votes.append(words("council.drifted", names=", ".join(names[item] for item in adrift)))
+    inside = [name_of(participant.seat) for participant in debate.participants]
+    for item in (item for item in debate.no_votes if item.model not in inside):
+        why = no_vote_reason(item.reason, words)
+        votes.append(words("verdict.no_judging.why", name=seat_of(item.model)[1], reason=why))
+    options = [f"{letters[item.id]}  {item.text}" for item in record.options()]
     parts.append((words("council.options"), _points([*options, *votes])))
     report = []
     for view in result.minority if record.rounds else ():
@@ -576,12 +604,12 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
         said = (last_words(record, who) for who in record.openings)
         last = [Point(text=" ".join(text.split()), cites=cites[-1:]) for text, cites in said]
         parts.append((words("verdict.last_statements"), last))
-    if read := next((one for one in record.readings() if one.agreed or one.open), None):
+    if read := next((reading for reading in record.readings() if reading.agreed or reading.open), None):
         parts += [(words("verdict.agreed"), [*read.agreed]), (words("verdict.open"), [*read.open])]
     unsupported = [Point(text="", cites=result.unsupported)] if result.unsupported else []
     parts.append((words("council.unsupported"), unsupported))
-    quotes = ((quote, one.id) for one in record.statements() for quote in quotes_of(one))
-    looked_up = [Point(text=f"“{one.text}”: {quote_words(one, words)}", cites=(at,)) for one, at in quotes]
+    quotes = ((quote, statement.id) for statement in record.statements() for quote in quotes_of(statement))
+    looked_up = [Point(text=f"“{item.text}”: {quote_words(item, words)}", cites=(at,)) for item, at in quotes]
     parts.append((words("council.quotes"), looked_up))
     for kind in ("differ", "agreed"):
         found = []

@@ -46,15 +46,17 @@ class Panels(Definitions[Panel]):
         """Return the panel that has these participants in any order, None where none has."""
 
         def seats(people: Sequence[Participant]) -> list[tuple[str, str, str]]:
-            return sorted((one.provider, one.model, one.name) for one in people)
+            return sorted((person.provider, person.model, person.name) for person in people)
 
-        return next((one for one in self.all() if seats(one.participants) == seats(participants)), None)
+        return next((panel for panel in self.all() if seats(panel.participants) == seats(participants)), None)
 
 
 def assembled(statuses: Sequence[ProviderStatus], scores: Mapping[str, Score]) -> tuple[Participant, ...]:
-    """Return participants of as many families of models as are ready, those first whose votes came out best."""
+    """Return participants of as many families of models as are ready, those first whose votes came out
+    best.
+    """
     found: dict[str, list[tuple[float, int, Participant]]] = {}
-    for place, status in enumerate(one for one in statuses if one.ready and one.config.kind != EMBEDDED):
+    for place, status in enumerate(item for item in statuses if item.ready and item.config.kind != EMBEDDED):
         for model in dict.fromkeys((status.default_model, *status.models)):
             score = scores.get(f"{status.config.id}/{model}")
             known = score is not None and score.count >= ENOUGH
@@ -65,9 +67,9 @@ def assembled(statuses: Sequence[ProviderStatus], scores: Mapping[str, Score]) -
                 seat = Participant(id=new_id(), name=called, provider=status.config.id, model=model)
                 rated = score.after if known and score is not None else 2.0
                 found.setdefault(family_of(model), []).append((rated, place, seat))
-    best = (sorted(one, key=lambda each: each[:2]) for one in found.values())
-    families = sorted(best, key=lambda one: one[0][:2])
-    seats = [seat for one in families for _rated, _place, seat in (one if len(families) == 1 else one[:1])]
+    best = (sorted(item, key=lambda each: each[:2]) for item in found.values())
+    families = sorted(best, key=lambda item: item[0][:2])
+    seats = [seat for item in families for _rated, _place, seat in (item if len(families) == 1 else item[:1])]
     taken: list[Participant] = []
     for seat in seats[: SEATS.get(len(families), MOST_SEATS)]:
         taken.append(named_apart(seat, taken))
@@ -76,7 +78,7 @@ def assembled(statuses: Sequence[ProviderStatus], scores: Mapping[str, Score]) -
 
 def named_apart(seat: Participant, taken: Sequence[Participant]) -> Participant:
     """Return a participant under a name that none of these has."""
-    return replace(seat, name=distinct(seat.name, (one.name for one in taken)))
+    return replace(seat, name=distinct(seat.name, (participant.name for participant in taken)))
 
 
 def check_rounds(rounds: int) -> None:

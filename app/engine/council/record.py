@@ -1,8 +1,10 @@
-"""What follows from each message of a debate or a council: questions, answers, options, votes, differences; pure.
+"""What follows from each message of a debate or a council: questions, answers, options, votes, differences;
+pure.
 
-Nothing depends on the order in which answers that were asked for side by side came in. Also which of the claims that a
-judge found decide the answer, and quotes, looked up in the files of the question: a quote is text in quotation marks that
-is long enough to tell; spaces, quotation marks, dashes and capitals do not count.
+Nothing depends on the order in which answers that were asked for side by side came in. Also which of the
+claims that a judge found decide the answer, and quotes, looked up in the files of the question: a quote is
+text in quotation marks that is long enough to tell; spaces, quotation marks, dashes and capitals do not
+count.
 """
 
 import re
@@ -34,31 +36,32 @@ APART = 0.5
 def cruxes(
     reading: data.JudgeReading, everybody: Collection[str], sides: Sequence[Collection[str]]
 ) -> list[data.Claim]:
-    """Return the claims that divide those who vote for what leads from the others, the most cited first, at most three.
+    """Return the claims that divide those who vote for what leads from the others, the most cited first,
+    at most three.
 
-    A claim counts where somebody holds it and somebody denies it, and where the share of those who hold it among the
-    voters of one of the `sides` and among all others differs by APART or more. A question of the judge stands for the
-    claim that has the same sides and a statement in common.
+    A claim counts where somebody holds it and somebody denies it, and where the share of those who hold it
+    among the voters of one of the `sides` and among all others differs by APART or more. A question of the
+    judge stands for the claim that has the same sides and a statement in common.
     """
 
     def divides(claim: data.Claim) -> bool:
         for side in sides:
-            others = [one for one in everybody if one not in side]
+            others = [item for item in everybody if item not in side]
             if side and others and abs(_share(claim, side) - _share(claim, others)) >= APART:
                 return bool(claim.holds and claim.denies)
         return False
 
     found: list[data.Claim] = []
     for claim in (*reading.questions, *reading.claims):
-        said = any(replies.same_words(one.text) == replies.same_words(claim.text) for one in found)
-        beside = any(_sides(one) == _sides(claim) and {*one.cites} & {*claim.cites} for one in found)
+        said = any(replies.same_words(item.text) == replies.same_words(claim.text) for item in found)
+        beside = any(_sides(item) == _sides(claim) and {*item.cites} & {*claim.cites} for item in found)
         if divides(claim) and not said and not beside:
             found.append(claim)
-    return sorted(found, key=lambda one: -len(one.cites))[:MOST_CRUXES]
+    return sorted(found, key=lambda item: -len(item.cites))[:MOST_CRUXES]
 
 
 def _share(claim: data.Claim, people: Collection[str]) -> float:
-    return sum(one in claim.holds for one in people) / len(people)
+    return sum(person in claim.holds for person in people) / len(people)
 
 
 def _sides(claim: data.Claim) -> tuple[set[str], set[str]]:
@@ -92,7 +95,9 @@ class QuoteState(StrEnum):
 
 
 class Sources:
-    """The texts in which quotes are looked up; made once for all statements, which takes a while for long files."""
+    """The texts in which quotes are looked up; made once for all statements, which takes a while
+    for long files.
+    """
 
     def __init__(self, files: Sequence[Attachment]) -> None:
         self._files: list[tuple[str, str, list[int]]] = []
@@ -105,7 +110,7 @@ class Sources:
 
     def look_up(self, text: str) -> data.FileQuote:
         """Return where a quote is; of one with something left out, all parts must be in one file."""
-        parts = [plain for one in _LEFT_OUT.split(text) if (plain := _plain(one).strip(_ENDS))]
+        parts = [plain for item in _LEFT_OUT.split(text) if (plain := _plain(item).strip(_ENDS))]
         best = data.FileQuote(text=text, found=QuoteState.MISSING)
         for name, source, starts in self._files:
             places = [_place(part, source) for part in parts]
@@ -121,12 +126,14 @@ class Sources:
         return best
 
     def check(self, text: str, others: Sequence[str] = ()) -> list[data.FileQuote]:
-        """Return what is quoted in a text, looked up; words of `others`, who are no source, are passed over."""
+        """Return what is quoted in a text, looked up; words of `others`, who are no source, are passed
+        over.
+        """
         if not self._files:
             return []
         said, exact = "\n".join(map(_plain, others)), QuoteState.EXACT
         found = map(self.look_up, islice(dict.fromkeys(_quoted(text)), MOST_QUOTES))
-        return [one for one in found if one.found == exact or _plain(one.text).strip(_ENDS) not in said]
+        return [item for item in found if item.found == exact or _plain(item.text).strip(_ENDS) not in said]
 
 
 def quotes_of(message: Message) -> list[data.FileQuote]:
@@ -136,8 +143,8 @@ def quotes_of(message: Message) -> list[data.FileQuote]:
 
 def _quoted(text: str) -> Iterator[str]:
     for marked in _MARKED.finditer(_CODE.sub(" ", text)):
-        words = next(one for one in marked.groups() if one is not None).strip()
-        hangul = sum("가" <= one <= "힣" for one in words)
+        words = next(group for group in marked.groups() if group is not None).strip()
+        hangul = sum("가" <= word <= "힣" for word in words)
         if hangul >= LEAST_HANGUL or sum(map(str.isalpha, words)) >= LEAST_LETTERS:
             yield words
 
@@ -167,8 +174,8 @@ def _place(part: str, source: str) -> tuple[int, bool]:
         begin = max(0, near * 4 - room)
         window = source[begin : near * 4 + len(part) + room]
         blocks = SequenceMatcher(None, part, window, autojunk=False).get_matching_blocks()[:-1]
-        blocks = [one for one in blocks if one.size > 1]
-        same = sum(one.size for one in blocks)
+        blocks = [block for block in blocks if block.size > 1]
+        same = sum(block.size for block in blocks)
         if blocks:
             length = blocks[-1].b + blocks[-1].size - blocks[0].b
             if 2 * same / (len(part) + length) >= NEARLY:
@@ -184,7 +191,9 @@ UNSURE = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vote:
-    """What a participant holds after a round (0: its own answer); `choice` is an option's id, "" for a blank."""
+    """What a participant holds after a round (0: its own answer); `choice` is an option's id, "" for a
+    blank.
+    """
 
     participant: str
     round: int = 0
@@ -197,16 +206,19 @@ class Moved(StrEnum):
     """How a participant came to hold what it votes for."""
 
     STAYED = "stayed"
-    # It names a statement of somebody else who held that option, and that argues for it where a judge was asked.
+    # It names a statement of somebody else who held that option, and that argues for it where a judge was
+    # asked.
     CITED = "cited"
     DRIFT = "drift"
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A change of what a participant votes for: the round after which, its new option, and what counts of what it cites.
+    """A change of what a participant votes for: the round after which, its new option, and what counts
+    of what it cites.
 
-    `argues` is whether that argues for the option, as a judge says; None where none was asked, or nothing counts.
+    `argues` is whether that argues for the option, as a judge says; None where none was asked, or nothing
+    counts.
     """
 
     participant: str
@@ -226,10 +238,10 @@ class Record:
         messages = with_earlier(debate, messages)
         self.all = messages
         """The messages with those that are interim."""
-        if any(one.tool_calls for one in messages):
-            messages = [one for one in messages if not one.is_interim]
+        if any(message.tool_calls for message in messages):
+            messages = [message for message in messages if not message.is_interim]
         self.messages = messages
-        places = [place for place, one in enumerate(messages) if one.part == CouncilPart.QUESTION]
+        places = [place for place, message in enumerate(messages) if message.part == CouncilPart.QUESTION]
         self.new = [place for place in places if messages[place].data_as(data.Question).is_new]
         """The places of the questions whose answers are compared by themselves."""
         self.since = messages[self.new[-1] :] if self.new else messages
@@ -252,52 +264,56 @@ class Record:
         for asked in (self.messages[place] for place in self.new):
             texts = [*(texts if asked.data_as(data.Question).follows else ()), asked.content.strip()]
         if not self.debate.is_council:
-            begun = {one.message for one in self.debate.what_ifs}
+            begun = {what_if.message for what_if in self.debate.what_ifs}
             texts = [self.debate.topic.strip()]
-            texts += [one.content.strip() for one in self.messages if one.id in begun]
+            texts += [message.content.strip() for message in self.messages if message.id in begun]
         return "\n\n".join(texts) or self.debate.topic.strip()
 
     def asked(self) -> list[Participant]:
         """Return whom the last question is for."""
         wanted = self.question.data_as(data.Question).to if self.question else ()
-        return [one for one in self.debate.participants if not wanted or one.id in wanted]
+        return [item for item in self.debate.participants if not wanted or item.id in wanted]
 
     def last(self, part: str, who: str = "", *, number: int | None = None) -> Message | None:
         """Return the message of a part (of a round) that ended last since all were asked."""
         if who and number is not None:
             return self._last.get((part, who, number))
-        fits = (one for one in reversed(self._ended(part)) if number in (None, one.round))
-        return next((one for one in fits if who in ("", one.author.id)), None)
+        fits = (message for message in reversed(self._ended(part)) if number in (None, message.round))
+        return next((fit for fit in fits if who in ("", fit.author.id)), None)
 
     def replied(self, who: str) -> Message | None:
         """Return the answer to the last question that ended last, well or badly."""
-        answers = (one for one in reversed(self._latest) if one.part == CouncilPart.ANSWER and one.ended)
-        return next((one for one in answers if one.author.id == who), None)
+        answers = (item for item in reversed(self._latest) if item.part == CouncilPart.ANSWER and item.ended)
+        return next((answer for answer in answers if answer.author.id == who), None)
 
     @cached_property
     def _last(self) -> dict[tuple[str, str, int], Message]:
         """The message of a part, an author and a round that ended last since all were asked."""
-        return {(one.part, one.author.id, one.round): one for one in self.since if one.ended}
+        return {(item.part, item.author.id, item.round): item for item in self.since if item.ended}
 
     def held(self, kind: type[Data], part: str, who: str = "", *, number: int | None = None) -> Data:
-        """Return what the message holds that `last` finds, an empty object of this class where there is none."""
+        """Return what the message holds that `last` finds, an empty object of this class where there is
+        none.
+        """
         message = self.last(part, who, number=number)
         return message.data_as(kind) if message else kind()
 
     def count(self, part: str, *, number: int | None = None) -> int:
         """Return how many messages of a part (of a round) ended since all were asked."""
-        return sum(number in (None, one.round) for one in self._ended(part))
+        return sum(number in (None, message.round) for message in self._ended(part))
 
     def _ended(self, part: str) -> list[Message]:
         """Return the messages of a part that ended since all were asked."""
         return [message for message in self.since if message.part == part and message.ended]
 
     def evidence(self) -> list[tuple[str, str]]:
-        """Return what tools found for the answers since all were asked, as (the call, its result), by participant."""
+        """Return what tools found for the answers since all were asked, as (the call, its result),
+        by participant.
+        """
         begun = self.since[0].id if self.since else ""
         called = ((message.turn_id, call) for message in self.all for call in message.tool_calls)
         calls = {(turn, call.id): f"{call.name} {call.arguments}" for turn, call in called}
-        done = [one for one in self.all if one.role == Role.TOOL and one.state == MessageState.DONE]
+        done = [item for item in self.all if item.role == Role.TOOL and item.state == MessageState.DONE]
         return [
             (calls.get((result.turn_id, result.tool_call_id or ""), ""), result.content)
             for each in self.debate.participants
@@ -312,7 +328,8 @@ class Record:
 
     @cached_property
     def openings(self) -> dict[str, Message]:
-        """The answers that the differences are about, where there are any: those that were compared, or joined later.
+        """The answers that the differences are about, where there are any: those that were compared,
+        or joined later.
 
         In a debate it is what each said first.
         """
@@ -320,23 +337,23 @@ class Record:
             return self._last_of_each(reversed(self._said))
         if not (numbered := self.compared.order):
             return self.answers()
-        heard = ((one, one.data_as(data.Position).joined) for one in self._heard)
-        return self._last_of_each(one for one, joined in heard if joined or one.id in numbered)
+        heard = ((message, message.data_as(data.Position).joined) for message in self._heard)
+        return self._last_of_each(message for message, joined in heard if joined or message.id in numbered)
 
     def _last_of_each(self, messages: Iterable[Message]) -> dict[str, Message]:
         """Return the last of these messages of each participant, in the participants' order."""
-        found = {one.author.id: one for one in messages}
-        return {one.id: found[one.id] for one in self.debate.participants if one.id in found}
+        found = {message.author.id: message for message in messages}
+        return {item.id: found[item.id] for item in self.debate.participants if item.id in found}
 
     @cached_property
     def _said(self) -> list[Message]:
         """What was said in turns in a debate."""
-        return [one for one in self.since if not one.part and is_said(one)]
+        return [message for message in self.since if not message.part and is_said(message)]
 
     @cached_property
     def compared(self) -> data.Differences:
         """What the call for the differences said, empty where there is none that could be read."""
-        read = [one.data for one in self.since if isinstance(one.data, data.Differences)]
+        read = [message.data for message in self.since if isinstance(message.data, data.Differences)]
         return read[-1] if read else data.Differences()
 
     def points(self, kind: str) -> tuple[data.ComparedPoint, ...]:
@@ -353,23 +370,25 @@ class Record:
         return max(self._rounds_of(*parts, *([] if self.debate.is_council else [""])), default=0)
 
     def _rounds_of(self, *parts: str) -> set[int]:
-        rounds = {one.round for one in self.since if one.part in parts and one.ended}
-        return {one for one in rounds if 0 <= one <= MOST_ROUNDS}
+        rounds = {message.round for message in self.since if message.part in parts and message.ended}
+        return {number for number in rounds if 0 <= number <= MOST_ROUNDS}
 
     def statements(self, before: int | None = None) -> list[Message]:
-        """Return what is argued from in a round, or in all: the answers that were compared, then the turns round by round."""
+        """Return what is argued from in a round, or in all: the answers that were compared,
+        then the turns round by round.
+        """
         before = self.rounds + 1 if before is None else before
         if not self.debate.is_council:
-            return [one for one in self._said if one.round < before]
+            return [message for message in self._said if message.round < before]
         found = [*self.openings.values()]
         for number in range(1, before):
-            turns = [self.last(CouncilPart.TURN, one, number=number) for one in self.openings]
+            turns = [self.last(CouncilPart.TURN, opening, number=number) for opening in self.openings]
             turns.append(self.last(CouncilPart.CHECK, number=number))
             if again := self.argued(number + 1):
                 # What the minority wrote is read by all who argue its view again.
-                minority = (one for one in self.openings if self.vote(one, number).choice == again)
-                turns += [self.last(CouncilPart.DISSENT, one, number=number) for one in minority]
-            found += [one for one in turns if one is not None and one.state == MessageState.DONE]
+                minority = (item for item in self.openings if self.vote(item, number).choice == again)
+                turns += [self.last(CouncilPart.DISSENT, item, number=number) for item in minority]
+            found += [turn for turn in turns if turn is not None and turn.state == MessageState.DONE]
         return found
 
     def argued(self, number: int) -> str:
@@ -377,67 +396,81 @@ class Record:
         return self.standing(self.held(data.ArguedOption, CouncilPart.ARGUE, number=number).option)
 
     def cast(self, who: str, number: int) -> list[Message]:
-        """Return a participant's ballots of a round that ended, in order: one that could not be read is asked for again."""
+        """Return a participant's ballots of a round that ended, in order: one
+        that could not be read is asked for again.
+        """
         ballots = self._ended(CouncilPart.BALLOT)
         return [ballot for ballot in ballots if (ballot.author.id, ballot.round) == (who, number)]
 
     def rewritten(self) -> dict[bool, list[Message]]:
-        """Return the answers written anew for the blind pick that ended, the last first: of all (True), of one model alone."""
-        found = [one for one in reversed(self.messages) if one.part == CouncilPart.REWRITE and one.ended]
+        """Return the answers written anew for the blind pick that ended, the last first: of all (True),
+        of one model alone.
+        """
+        found = [item for item in reversed(self.messages) if item.part == CouncilPart.REWRITE and item.ended]
         return {
-            side: [one for one in found if one.data_as(data.Rewritten).of_panel == side]
+            side: [message for message in found if message.data_as(data.Rewritten).of_panel == side]
             for side in (True, False)
         }
 
     def blind_texts(self) -> dict[bool, str]:
         """Return the answers of a blind pick that there are: what all came to (True), and one model alone."""
         done = {
-            side: next((one.content for one in found if one.state == MessageState.DONE), "")
+            side: next((message.content for message in found if message.state == MessageState.DONE), "")
             for side, found in self.rewritten().items()
         }
         return {side: text for side, text in done.items() if text}
 
     @property
     def alone(self) -> Message | None:
-        """The answer of one model that was asked alone: one for the blind pick, in a council else the surest's own."""
+        """The answer of one model that was asked alone: one for the blind pick,
+        in a council else the surest's own.
+        """
         solo = self.last(CouncilPart.SOLO)
         if solo is not None and solo.state == MessageState.DONE:
             return solo
         answers = self.answers().values()
-        return max(answers, key=lambda one: one.data_as(data.Position).confidence or 0, default=None)
+        return max(answers, key=lambda message: message.data_as(data.Position).confidence or 0, default=None)
 
     def asked_to_read(self, judge: str, order: int, number: int) -> Message | None:
-        """Return the message of a judge's reading after a round, for the verdict asked for last, where it has ended."""
-        reads = ((one.data_as(data.JudgeReading), one) for one in self.judgements(number))
-        return next((one for read, one in reads if (read.judge, read.order) == (judge, order)), None)
+        """Return the message of a judge's reading after a round, for the verdict asked for last,
+        where it has ended.
+        """
+        reads = ((judgement.data_as(data.JudgeReading), judgement) for judgement in self.judgements(number))
+        return next((message for read, message in reads if (read.judge, read.order) == (judge, order)), None)
 
     def judgements(self, number: int) -> list[Message]:
         """Return the readings after a round that ended, for the verdict asked for last."""
         read, wanted = self._ended(CouncilPart.READING), (number, self.council.judged)
-        return [one for one in read if (one.round, one.data_as(data.JudgeReading).asked) == wanted]
+        return [item for item in read if (item.round, item.data_as(data.JudgeReading).asked) == wanted]
 
     def readings(self) -> tuple[data.JudgeReading, ...]:
-        """Return what a judge read after the last round, in its orders: the first that could of those who were wanted."""
+        """Return what a judge read after the last round, in its orders: the first that could
+        of those who were wanted.
+        """
         found: dict[str, dict[int, data.JudgeReading]] = {}
-        for one in self.judgements(self.rounds):
-            read = one.data_as(data.JudgeReading)
-            if read.choice and one.state == MessageState.DONE:
+        for judgement in self.judgements(self.rounds):
+            read = judgement.data_as(data.JudgeReading)
+            if read.choice and judgement.state == MessageState.DONE:
                 cases = tuple(replace(case, option=self.standing(case.option)) for case in read.cases)
                 read = replace(read, choice=self.standing(read.choice), cases=cases)
                 found.setdefault(read.judge, {})[read.order] = read
-        first = next((found[one] for one in self.council.judges if one in found), {})
+        first = next((found[judge] for judge in self.council.judges if judge in found), {})
         return tuple(first[order] for order in sorted(first))
 
     def best_case(self, option: str) -> tuple[str, tuple[str, ...]]:
-        """Return the case for an option and what it cites, by the first reading, else the second; "" where there is none."""
+        """Return the case for an option and what it cites, by the first reading, else the second; ""
+        where there is none.
+        """
         cases = (case for reading in self.readings() for case in reading.cases if case.option == option)
         return next(((case.text, case.cites) for case in cases), ("", ()))
 
     def vote(self, who: str, number: int) -> Vote:
-        """Return what a participant held after a round: by its ballot, else by what its turn said, else as before."""
+        """Return what a participant held after a round: by its ballot, else by what its turn said, else
+        as before.
+        """
         if who in self.council.voteless:
             return Vote(participant=who)
-        for each in (one for one in self._voted if 0 < one <= number):
+        for each in (item for item in self._voted if 0 < item <= number):
             for part in VOTES:
                 said = self.held(data.Position, part, who, number=each)
                 if said.choice:
@@ -455,13 +488,14 @@ class Record:
         return sorted({0, *self._voted} if self.debate.is_council else self._voted)
 
     def moved(self, who: str, number: int) -> tuple[Moved | None, tuple[str, ...]]:
-        """Return how a participant came to its vote after a round, None for its first or none, and what counts of what it cites.
+        """Return how a participant came to its vote after a round, None for its first or none,
+        and what counts of what it cites.
 
-        A statement counts that is another's, was made since the vote before, and whose author held the new option then; none
-        does where a judge found that they do not argue for it.
+        A statement counts that is another's, was made since the vote before, and whose author held the new
+        option then; none does where a judge found that they do not argue for it.
         """
         now = self.vote(who, number)
-        earlier = [one for one in (self.voted_rounds if now.round == number else ()) if one < number]
+        earlier = [item for item in (self.voted_rounds if now.round == number else ()) if item < number]
         before = self.vote(who, earlier[-1]) if earlier else Vote(participant=who)
         if not (now.choice and before.choice):
             return None, ()
@@ -469,20 +503,20 @@ class Record:
             return Moved.STAYED, ()
         # A ballot is cast after its round was heard, what a turn says is said beside the others' turns.
         heard = bool(self.held(data.Position, CouncilPart.BALLOT, who, number=before.round).choice)
-        said = {one.id: one for one in self.statements(number + 1) if one.round >= before.round + heard}
+        said = {item.id: item for item in self.statements(number + 1) if item.round >= before.round + heard}
         # A ballot repeats what the turn before it came to, and may not name again what moved that.
         held = (self.held(data.Position, part, who, number=number) for part in VOTES)
-        named = [cite for one in held if self.standing(one.choice) == now.choice for cite in one.moved_by]
-        others = (said[one] for one in dict.fromkeys(named) if one in said and said[one].author.id != who)
-        cites = tuple(one.id for one in others if self.vote(one.author.id, one.round).choice == now.choice)
+        named = [cite for item in held if self.standing(item.choice) == now.choice for cite in item.moved_by]
+        others = (said[item] for item in dict.fromkeys(named) if item in said and said[item].author.id != who)
+        cites = tuple(msg.id for msg in others if self.vote(msg.author.id, msg.round).choice == now.choice)
         counts = cites and self._judged_moves.get((who, number), True)
         return (Moved.CITED, cites) if counts else (Moved.DRIFT, ())
 
     @cached_property
     def _judged_moves(self) -> dict[tuple[str, int], bool]:
         """By participant and round, whether what it cites argues for its new option, as a judge says."""
-        read = (one.data for one in self.since if isinstance(one.data, data.JudgedMoves))
-        return {(one.participant, one.round): one.argues for judged in read for one in judged.moves}
+        read = (message.data for message in self.since if isinstance(message.data, data.JudgedMoves))
+        return {(move.participant, move.round): move.argues for judged in read for move in judged.moves}
 
     @cached_property
     def moves(self) -> tuple[Move, ...]:
@@ -498,22 +532,25 @@ class Record:
 
     @property
     def unjudged(self) -> list[Move]:
-        """The changes of votes that cite something of which no judge has said whether it argues for the new option."""
-        return [one for one in self.moves if one.moved == Moved.CITED and one.argues is None]
+        """The changes of votes that cite something of which no judge has said whether it argues
+        for the new option.
+        """
+        return [move for move in self.moves if move.moved == Moved.CITED and move.argues is None]
 
     @cached_property
     def calibrated(self) -> dict[str, Calibration]:
         """By participant, how right its model has been, where that is known."""
-        known = {one.model: one for one in self.council.calibrations}
-        models = {one.id: f"{one.provider}/{one.model}" for one in self.debate.participants}
+        known = {calibration.model: calibration for calibration in self.council.calibrations}
+        models = {item.id: f"{item.provider}/{item.model}" for item in self.debate.participants}
         return {who: known[model] for who, model in models.items() if model in known}
 
     def weights(self, votes: Sequence[Vote]) -> dict[str, float]:
-        """Return what each vote weighs, by participant: half for its own sake, the rest by how sure that one is.
+        """Return what each vote weighs, by participant: half for its own sake, the rest by how sure
+        that one is.
 
         Where it is known how right its model has been, that counts in place of what it says.
         """
-        return {one.participant: 0.5 + self._sureness(one) / 200 for one in votes}
+        return {vote.participant: 0.5 + self._sureness(vote) / 200 for vote in votes}
 
     def _sureness(self, vote: Vote) -> int:
         if vote.confidence is None:
@@ -528,8 +565,8 @@ class Record:
 
     def voters(self) -> list[str]:
         """Return the participants whose votes count: in a council those that have answered."""
-        people = self.openings if self.debate.is_council else [one.id for one in self.debate.participants]
-        return [one for one in people if one not in self.council.voteless]
+        people = self.openings if self.debate.is_council else [item.id for item in self.debate.participants]
+        return [person for person in people if person not in self.council.voteless]
 
     def voted(self, who: str, number: int) -> bool:
         """Say whether a participant said in a round what it holds."""
@@ -538,26 +575,28 @@ class Record:
     def stands(self, number: int) -> bool:
         """Say whether a round moved nobody, or all agree; a blank is never stable."""
         voters = self.voters()
-        now = [self.vote(one, number) for one in voters]
-        blank = any(one.round != number or not one.choice for one in now)
-        if blank or any(self.unread(one, number) for one in voters):
+        now = [self.vote(voter, number) for voter in voters]
+        blank = any(vote.round != number or not vote.choice for vote in now)
+        if blank or any(self.unread(voter, number) for voter in voters):
             return False
-        before = [self.vote(one, number - 1) for one in voters]
-        same = [(one.round, one.choice) for one in before] == [(number - 1, one.choice) for one in now]
-        return same or len({one.choice for one in now}) == 1
+        before = [self.vote(voter, number - 1) for voter in voters]
+        same = [(vote.round, vote.choice) for vote in before] == [(number - 1, vote.choice) for vote in now]
+        return same or len({vote.choice for vote in now}) == 1
 
     def unread(self, who: str, number: int) -> bool:
         """Say whether a participant was asked to vote after a round, and no ballot of it could be read."""
         cast = self.cast(who, number)
-        return bool(cast) and not any(one.data_as(data.Position).choice for one in cast)
+        return bool(cast) and not any(message.data_as(data.Position).choice for message in cast)
 
     def options(self, before: int | None = None, cast: int | None = None) -> tuple[Option, ...]:
-        """Return what can be held: as the user wrote it last, else by the differences, else by the short answers.
+        """Return what can be held: as the user wrote it last, else by the differences,
+        else by the short answers.
 
-        Behind them stand those that turns of rounds `before` one brought and ballots of rounds before `cast`, or all.
+        Behind them stand those that turns of rounds `before` one brought and ballots of rounds before `cast`,
+        or all.
         """
         found = list(self.first_options())
-        known = {*self.edited.became, *(one.id for one in found)}
+        known = {*self.edited.became, *(option.id for option in found)}
         for number, brought in self._brought:
             late = before if brought.origin != CouncilPart.BALLOT or cast is None else cast
             first = self._same[brought.id] == brought.id and brought.id not in known
@@ -569,7 +608,7 @@ class Record:
     @cached_property
     def texts(self) -> dict[str, str]:
         """What can be held, in words, by the option's id."""
-        return {one.id: one.text for one in self.options()}
+        return {option.id: option.text for option in self.options()}
 
     @cached_property
     def letters(self) -> dict[str, str]:
@@ -579,7 +618,7 @@ class Record:
     @cached_property
     def names(self) -> dict[str, str]:
         """The names of the participants by their ids."""
-        return {one.id: one.name for one in self.debate.participants}
+        return {participant.id: participant.name for participant in self.debate.participants}
 
     @cached_property
     def edited(self) -> data.EditedOptions:
@@ -592,10 +631,10 @@ class Record:
         found = []
         openings = list(self.openings)
         for number in range(self.rounds + 1) if self.debate.is_council else self.voted_rounds:
-            said = [self.last(CouncilPart.TURN, one, number=number) for one in openings] if number else []
+            said = [self.last(CouncilPart.TURN, item, number=number) for item in openings] if number else []
             said += [self.last(CouncilPart.CHECK, number=number)]
-            said += [] if number else [self.openings[one] for one in self.joined]
-            said += [self.last(CouncilPart.BALLOT, one, number=number) for one in openings]
+            said += [] if number else [self.openings[item] for item in self.joined]
+            said += [self.last(CouncilPart.BALLOT, opening, number=number) for opening in openings]
             for message in filter(None, said):
                 held = message.data_as(data.Position)
                 if text := replies.one_line(held.new):
@@ -625,20 +664,22 @@ class Record:
         found = self._compared_options()
         if not self.edited.options:
             return found
-        backers = {one.id: one.backers for one in found}
+        backers = {option.id: option.backers for option in found}
         for old, new in self.edited.became.items():
             if old != new:
                 backers[new] = (*backers.get(new, ()), *backers.get(old, ()))
-        once = {one: tuple(dict.fromkeys(who)) for one, who in backers.items()}
-        return tuple(replace(one, backers=once.get(one.id, ())) for one in map(_option, self.edited.options))
+        once = {backer: tuple(dict.fromkeys(who)) for backer, who in backers.items()}
+        return tuple(replace(opt, backers=once.get(opt.id, ())) for opt in map(_option, self.edited.options))
 
     def _compared_options(self) -> tuple[Option, ...]:
-        """Return the options: those given, those by the differences or found in the question, else by the short answers."""
+        """Return the options: those given, those by the differences or found in the question,
+        else by the short answers.
+        """
         words, found = replies.same_words, [*map(_option, self.compared.options)] or self._grouped()
-        backers, options = {words(one.text): one.backers for one in found}, map(_option, self.debate.options)
-        given = [replace(one, backers=backers.get(words(one.text), ())) for one in options]
-        known = {words(one.text) for one in given}
-        others = (one for one in found if words(one.text) not in known)
+        backers, options = {words(opt.text): opt.backers for opt in found}, map(_option, self.debate.options)
+        given = [replace(option, backers=backers.get(words(option.text), ())) for option in options]
+        known = {words(option.text) for option in given}
+        others = (option for option in found if words(option.text) not in known)
         return (*given, *others, *earlier_options(self.debate, self.messages))
 
     @cached_property
@@ -686,7 +727,7 @@ class Record:
 
 def first_sentence(text: str) -> str:
     """Return the first sentence of an answer, without its Markdown."""
-    lines = (one.strip(" #*_>-`") for one in text.splitlines())
+    lines = (item.strip(" #*_>-`") for item in text.splitlines())
     line = replies.without_marks(next(filter(None, lines), ""))
     first = re.match(r".*?[.!?。！？](?=\s|\Z)", line, re.DOTALL)
     return replies.one_line(first[0] if first else line, replies.MOST_OPTION)

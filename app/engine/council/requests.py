@@ -1,7 +1,8 @@
-"""What models are sent beside the turns of a debate, and what of their answers counts: voters, helper, judge, dissenters; pure.
+"""What models are sent beside the turns of a debate, and what of their answers counts: voters, helper,
+judge, dissenters; pure.
 
-The question and the files are sent as they are, to everybody. Nobody who answers learns who else is asked. A judge reads
-twice, the second time in the opposite order, and learns neither names nor votes nor confidences.
+The question and the files are sent as they are, to everybody. Nobody who answers learns who else is asked. A
+judge reads twice, the second time in the opposite order, and learns neither names nor votes nor confidences.
 """
 
 import random
@@ -63,7 +64,9 @@ def read_options(text: str) -> data.Differences | None:
 
 @dataclass(frozen=True, slots=True)
 class ReaderView:
-    """What one reader sees of a debate: the statements in order, the options in an order of its own, and which is argued `again`."""
+    """What one reader sees of a debate: the statements in order, the options in an order of its own,
+    and which is argued `again`.
+    """
 
     statements: tuple[Message, ...] = ()
     options: tuple[Option, ...] = ()
@@ -79,18 +82,22 @@ class ReaderView:
         return replies.read_choice(text, [(option.id, option.text) for option in self.options])
 
     def cited(self, numbers: object) -> tuple[str, ...]:
-        """Return the ids of the statements with these numbers, each once; whatever else is given is passed over."""
+        """Return the ids of the statements with these numbers, each once;
+        whatever else is given is passed over.
+        """
         return tuple(self.statements[one - 1].id for one in replies.numbers_in(numbers, len(self.statements)))
 
 
 def view_of(record: Record, reader: str, number: int, *, ballot: bool) -> ReaderView:
-    """Return what a participant sees in a round, or after it for a ballot; letters are drawn anew for each reader."""
+    """Return what a participant sees in a round, or after it for a ballot; letters are drawn anew
+    for each reader.
+    """
     chance = random.Random(f"{record.debate.seed}/{reader}/{number}/{ballot}")
     options = list(record.options(number + ballot, number))
     chance.shuffle(options)
     people = [seat.id for seat in record.debate.participants]
     chance.shuffle(people)
-    own = [one for who, one in record.openings.items() if who == reader]
+    own = [opening for who, opening in record.openings.items() if who == reader]
     statements = record.statements(number + ballot) if number else own
     if not record.debate.is_council:
         statements = record.statements(number + ballot)[-WINDOW:]
@@ -99,12 +106,14 @@ def view_of(record: Record, reader: str, number: int, *, ballot: bool) -> Reader
 
 
 def read_vote(text: str, view: ReaderView, message: str) -> data.Position:
-    """Return what a trailer or a ballot says: the option, a new one, how sure, what moved; stored with what was shown."""
+    """Return what a trailer or a ballot says: the option, a new one, how sure, what moved; stored
+    with what was shown.
+    """
     said = read_object(text) or {}
     choice, new = view.chosen(text), ""
     if choice == replies.OTHER:
         new = replies.one_line(said.get("text"))
-        alike = (one.id for one in view.options if replies.same_words(one.text) == replies.same_words(new))
+        alike = (item.id for item in view.options if replies.same_words(item.text) == replies.same_words(new))
         same = next(alike, "")
         choice = same or (f"x{message}" if new else "")
         new = "" if same else new
@@ -128,17 +137,17 @@ def numbered(record: Record) -> list[Message]:
 def read_differences(text: str, order: Sequence[Message]) -> data.Differences | None:
     """Return what an answer says of the differences, None where it says nothing that counts.
 
-    `order` are the answers as they were numbered. Each stands under one option at most, and words that are in no
-    answer are no quotes.
+    `order` are the answers as they were numbered. Each stands under one option at most, and words that are in
+    no answer are no quotes.
     """
     said = read_object(text)
     if said is None:
         return None
     options: list[Option] = []
     taken: set[int] = set()
-    for one in objects_in(said.get("options"))[: replies.MOST_OPTIONS]:
-        option = replies.one_line(one.get("text"))
-        answers = replies.numbers_in(one.get("answers"), len(order))
+    for item in objects_in(said.get("options"))[: replies.MOST_OPTIONS]:
+        option = replies.one_line(item.get("text"))
+        answers = replies.numbers_in(item.get("answers"), len(order))
         backers = sorted(order[number - 1].author.id for number in answers if number not in taken)
         taken.update(answers)
         if option and backers:
@@ -146,7 +155,7 @@ def read_differences(text: str, order: Sequence[Message]) -> data.Differences | 
     if not options:
         return None
     return data.Differences(
-        order=tuple(one.id for one in order),
+        order=tuple(message.id for message in order),
         options=tuple(options),
         differ=_points(said.get("differ"), order),
         agreed=_points(said.get("agreed"), order),
@@ -157,16 +166,18 @@ def with_names(text: str, order: Sequence[Message]) -> str:
     """Return a merged answer that says "(GPT)" where the helper, who knew no names, wrote "(1)"."""
 
     def named(found: re.Match[str]) -> str:
-        numbers = [int(one) for one in re.findall(r"\d+", found[1])]
-        if not all(0 < one <= len(order) for one in numbers):
+        numbers = [int(item) for item in re.findall(r"\d+", found[1])]
+        if not all(0 < number <= len(order) for number in numbers):
             return found[0]
-        return f"({', '.join(order[one - 1].author.name for one in numbers)})"
+        return f"({', '.join(order[number - 1].author.name for number in numbers)})"
 
     return re.sub(r"\((\d{1,2}(?:, ?\d{1,2})*)\)", named, text)
 
 
 def found_in(text: str, words: str) -> str:
-    """Return the part of a text that says these words letter for letter, whatever its spaces, quotes and dashes."""
+    """Return the part of a text that says these words letter for letter, whatever its spaces, quotes
+    and dashes.
+    """
 
     def alike(character: str) -> str:
         signs = [chr(sign) for sign, plain in PLAIN_SIGNS.items() if chr(plain) == character]
@@ -179,12 +190,12 @@ def found_in(text: str, words: str) -> str:
 
 def _points(value: object, order: Sequence[Message]) -> tuple[data.ComparedPoint, ...]:
     points: list[data.ComparedPoint] = []
-    for one in objects_in(value)[:MOST_POINTS]:
-        text = replies.one_line(one.get("text"), MOST_QUOTE)
+    for item in objects_in(value)[:MOST_POINTS]:
+        text = replies.one_line(item.get("text"), MOST_QUOTE)
         if not text:
             continue
         quotes, who = [], set()
-        for quote in objects_in(one.get("quotes")):
+        for quote in objects_in(item.get("quotes")):
             words = quote["text"] if isinstance(quote.get("text"), str) else ""
             for number in replies.numbers_in([quote.get("answer")], len(order)):
                 answer = order[number - 1]
@@ -197,15 +208,17 @@ def _points(value: object, order: Sequence[Message]) -> tuple[data.ComparedPoint
 
 
 def _own_conversation(record: Record, speaker: Participant) -> list[Message]:
-    """Return what a participant was asked and answered since it was last asked afresh, its last question last."""
+    """Return what a participant was asked and answered since it was last asked afresh,
+    its last question last.
+    """
     said: list[Message] = []
-    for one in record.all:
-        asked = one.data_as(data.Question)
-        answers = one.part == CouncilPart.ANSWER and one.author.id == speaker.id
-        if one.part == CouncilPart.QUESTION and (not asked.to or speaker.id in asked.to):
-            said = [*(said if asked.follows else ()), one]
-        elif answers and one.state == MessageState.DONE:
-            said.append(one)
+    for message in record.all:
+        asked = message.data_as(data.Question)
+        answers = message.part == CouncilPart.ANSWER and message.author.id == speaker.id
+        if message.part == CouncilPart.QUESTION and (not asked.to or speaker.id in asked.to):
+            said = [*(said if asked.follows else ()), message]
+        elif answers and message.state == MessageState.DONE:
+            said.append(message)
     while said and said[-1].part == CouncilPart.ANSWER:
         said.pop()
     return said
@@ -240,14 +253,14 @@ def judge_view(record: Record, number: int, order: int) -> ReaderView:
     said, options = record.statements(number + 1), list(record.options())
     # In a debate what was said answers what came before it, but for openings that were made unseen.
     unseen = record.debate.is_council or record.debate.independent_opening
-    openings = [one for one in record.openings.values() if unseen]
+    openings = [opening for opening in record.openings.values() if unseen]
     people = [seat.id for seat in record.debate.participants]
     for drawn in (openings, options, people):
         chance.shuffle(drawn)
         if order != ORDERS[0]:
             drawn.reverse()
-    first = {one.id for one in openings}
-    statements = (*openings, *(one for one in said if one.id not in first))
+    first = {opening.id for opening in openings}
+    statements = (*openings, *(message for message in said if message.id not in first))
     return ReaderView(statements, tuple(options), dict(zip(people, replies.LETTERS, strict=False)))
 
 
@@ -289,7 +302,7 @@ def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDE
                 # Who denies several parts at once may hold some of them; a question is asked as it is.
                 whole = no or kind is data.JudgeQuestion
                 parts = [words] if whole else replies.parts_of(words)
-                yield from (replace(claim, text=one) for one in parts)
+                yield from (replace(claim, text=item) for item in parts)
 
     return data.JudgeReading(
         judge=judge,
@@ -313,15 +326,17 @@ def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDE
 
 
 def read_moves(text: str, moves: Sequence[Move]) -> data.JudgedMoves | None:
-    """Return what a judge says of these moves, in the order in which they were numbered; None where it says nothing of any."""
+    """Return what a judge says of these moves, in the order in which they were numbered; None
+    where it says nothing of any.
+    """
     found: dict[int, list[bool]] = {}
-    for one in objects_in((read_object(text) or {}).get("moves")):
-        for number in replies.numbers_in([one.get("move")], len(moves)):
-            if isinstance(argues := one.get("argues"), bool):
+    for item in objects_in((read_object(text) or {}).get("moves")):
+        for number in replies.numbers_in([item.get("move")], len(moves)):
+            if isinstance(argues := item.get("argues"), bool):
                 found.setdefault(number, []).append(argues)
     judged = tuple(
-        data.JudgedMove(participant=one.participant, round=one.round, argues=said[0])
-        for number, one in enumerate(moves, 1)
+        data.JudgedMove(participant=move.participant, round=move.round, argues=said[0])
+        for number, move in enumerate(moves, 1)
         if len(said := found.get(number, [])) == 1
     )
     return data.JudgedMoves(moves=judged) if judged else None
@@ -336,7 +351,8 @@ class Requests:
         self._lines, self._words = (prompts.lines(language, name) for name in names)
 
     def answer(self, speaker: Participant, verdict: str = "") -> ModelRequest:
-        """Return the request for a participant's own answer: what was asked of it, and what it answered itself.
+        """Return the request for a participant's own answer: what was asked of it,
+        and what it answered itself.
 
         A follow-up has the last `verdict` before it, without names: nobody learns who else is asked.
         """
@@ -357,14 +373,16 @@ class Requests:
 
     def small(self, speaker: Participant) -> ModelRequest:
         """Return the request for an answer of a model that takes no chat messages: the question alone."""
-        asked = [one for one in _own_conversation(self._record, speaker) if one.part == CouncilPart.QUESTION]
+        asked = [msg for msg in _own_conversation(self._record, speaker) if msg.part == CouncilPart.QUESTION]
         text = "\n\n".join([*(file.text for file in self._debate.context), asked[-1].content])[-_MOST_SMALL:]
         return one_message(*speaker.seat, text, max_tokens=SMALL_TOKENS, temperature=0.4)
 
     def differences(self, order: Sequence[Message]) -> ModelRequest:
-        """Return the request that compares the answers, which are numbered in this order and have no names."""
+        """Return the request that compares the answers, which are numbered in this order and have no
+        names.
+        """
         text = self._asking("council-differences", answers=self._numbered(order))
-        if given := "; ".join(one.text for one in self._debate.options):
+        if given := "; ".join(option.text for option in self._debate.options):
             text += "\n" + self._lines["given"].format(options=given)
         elif asks_about_motion(self._record.whole_question):
             text += "\n" + self._lines["motion"]
@@ -405,28 +423,34 @@ class Requests:
         return self._to_model(judge, self._argued_text("", view, prompt), schema)
 
     def moves(self, judge: str, moves: Sequence[Move]) -> ModelRequest:
-        """Return the request in which a judge says of each move whether something that it cites argues for the new option."""
+        """Return the request in which a judge says of each move whether something that it cites argues
+        for the new option.
+        """
         said = self._record.statements()
-        texts = {one.id: self._unnamed(one.content.strip()[:MOST_STATEMENT]) for one in said}
-        texts |= {one.id: self._unnamed(one.text) for one in self._record.options()}
+        texts = {message.id: self._unnamed(message.content.strip()[:MOST_STATEMENT]) for message in said}
+        texts |= {option.id: self._unnamed(option.text) for option in self._record.options()}
         listed = []
-        for number, one in enumerate(moves, 1):
-            cited = (f"“{texts[cite]}”" for cite in one.cites)
-            listed.append("\n".join((f"({number}) {texts.get(one.option, '')}", *cited)))
+        for number, move in enumerate(moves, 1):
+            cited = (f"“{texts[cite]}”" for cite in move.cites)
+            listed.append("\n".join((f"({number}) {texts.get(move.option, '')}", *cited)))
         judged = schema_object(move=_NUMBER, argues={"type": "boolean"})
         text = self._asking("council-moves", moves="\n\n".join(listed))
         return one_message(*seat_of(judge), text, schema=schema_object(moves=schema_list(judged)))
 
     def dissent(self, speaker: Participant, headline: str) -> ModelRequest:
-        """Return the request for the strongest reason of a participant who holds something else than `headline`."""
+        """Return the request for the strongest reason of a participant who holds something else
+        than `headline`.
+        """
         said = self._record.statements()
-        own = ReaderView(tuple(one for one in said if one.author.id == speaker.id))
+        own = ReaderView(tuple(message for message in said if message.author.id == speaker.id))
         case, most = self._unnamed(self._record.best_case(headline)[0]), self._record.texts.get(headline, "")
         text = self._argued_text(speaker.id, own, "council-dissent", headline=most, case=case)
         return self._to_model(name_of(speaker.seat), text)
 
     def outside(self, model: str, budget: int = 0) -> ModelRequest:
-        """Return the request for an answer of a model that is told of no other's; with a `budget` of tokens to think in."""
+        """Return the request for an answer of a model that is told of no other's; with a `budget`
+        of tokens to think in.
+        """
         provider, name = seat_of(model)
         request = self.answer(Participant(id="", name="", provider=provider, model=name))
         head, *rest = request.messages
@@ -462,12 +486,14 @@ class Requests:
             text += "\n" + self._lines["side"]
         head = self._instructions(speaker)
         system = [{"role": Role.SYSTEM, "content": "\n\n".join(head)}] if head else []
-        files = [file for one in view.statements if one.by_user for file in one.attachments]
+        files = [file for statement in view.statements if statement.by_user for file in statement.attachments]
         content = with_seen((*self._debate.context, *files), text)
         return asked_of(speaker, *system, {"role": Role.USER, "content": content})
 
     def _argued_text(self, who: str, view: ReaderView, prompt: str, notes: str = "", **told: object) -> str:
-        """Return what a reader is sent of a debate: the question and files, what is settled and open, the statements."""
+        """Return what a reader is sent of a debate: the question and files, what is settled and open,
+        the statements.
+        """
         council, lines, words = self._debate.is_council, self._lines, self._words
 
         def by(author: Author) -> str:
@@ -483,10 +509,10 @@ class Requests:
             most = MOST_WITH_FILES if message.attachments else MOST_STATEMENT
             return text if council else text[:most]
 
-        said = [f"({n}) {by(one.author)}: {text_of(one)}" for n, one in enumerate(view.statements, 1)]
-        settled = "\n".join(f"- {one.text}" for one in self._record.points("agreed"))
-        shown = [f"{letter}: {self._unnamed(one.text, view.letters)}" for letter, one in view.lettered()]
-        argued = (letter for letter, one in view.lettered() if one.id == view.again)
+        said = [f"({n}) {by(item.author)}: {text_of(item)}" for n, item in enumerate(view.statements, 1)]
+        settled = "\n".join(f"- {point.text}" for point in self._record.points("agreed"))
+        shown = [f"{letter}: {self._unnamed(item.text, view.letters)}" for letter, item in view.lettered()]
+        argued = (letter for letter, option in view.lettered() if option.id == view.again)
         again = [lines["again"].format(letter=letter) for letter in argued]
         noted = [f"{words['debate_notes']}\n{notes}"] if notes else []
         about = (self._record.whole_question, *self._files(), *self._evidence(), *noted)
@@ -501,7 +527,9 @@ class Requests:
         )
 
     def _evidence(self) -> list[str]:
-        """Return what tools found for the answers, numbered and cut: nobody argues from what others cannot see."""
+        """Return what tools found for the answers, numbered and cut: nobody argues
+        from what others cannot see.
+        """
         found = [
             f"e{number} ({replies.one_line(call)}):\n{text.strip()[:MOST_EVIDENCE]}"
             for number, (call, text) in enumerate(self._record.evidence(), 1)
@@ -509,33 +537,35 @@ class Requests:
         return [self._lines["evidence"], *found] if found else []
 
     def _support(self, order: Sequence[Message]) -> Iterator[str]:
-        """Yield what supports each option that is held, and which one is better supported; nothing where all hold the same."""
+        """Yield what supports each option that is held, and which one is better supported; nothing
+        where all hold the same.
+        """
         record, lines, result = self._record, self._lines, outcome(self._record)
         sides, known = support(result), {*record.voters()} <= {*record.calibrated}
         if len(sides) < 2:
             return
-        options = {one.id: one for one in record.options()}
-        texts = {one: self._unnamed(options[one].text) for one in sides}
+        options = {option.id: option for option in record.options()}
+        texts = {side: self._unnamed(options[side].text) for side in sides}
         yield f"\n{lines['support']}"
-        for one, (_leads, votes, _came) in sides.items():
-            numbers = [n for n, each in enumerate(order, 1) if each.author.id in options[one].backers]
+        for side, (_leads, votes, _came) in sides.items():
+            numbers = [n for n, each in enumerate(order, 1) if each.author.id in options[side].backers]
             quotes = [quote.found for number in numbers for quote in quotes_of(order[number - 1])]
-            ways = [move.moved for move in result.moves if move.option == one]
+            ways = [move.moved for move in result.moves if move.option == side]
             cited, found = ways.count(Moved.CITED), len(quotes) - quotes.count(QuoteState.MISSING)
             # Once it is known of all how right they have been, the weights say it.
-            percent = round(200 * (result.after.weighted[one] / votes - 0.5))
+            percent = round(200 * (result.after.weighted[side] / votes - 0.5))
             told: dict[str, Mapping[str, object]] = {
                 "held": {"votes": votes, "all": len(record.voters())},
                 "answers": {"numbers": ", ".join(map(str, numbers))} if numbers else {},
                 "right": {"percent": percent} if known else {},
                 "moved": {"cited": cited, "drift": len(ways) - cited} if ways else {},
                 "quotes": {"found": found, "count": len(quotes)} if quotes else {},
-                "judged": {"option": one} if result.choice == one else {},
+                "judged": {"option": side} if result.choice == side else {},
             }
             said = (lines[f"support.{key}"].format(**values) for key, values in told.items() if values)
-            yield f"- {texts[one]}: {'; '.join(said)}"
+            yield f"- {texts[side]}: {'; '.join(said)}"
         values, (best, *_) = result.state == State.VALUES, sides.values()
-        first = [texts[one] for one, rank in sides.items() if values or rank == best]
+        first = [texts[side] for side, rank in sides.items() if values or rank == best]
         yield lines["support.alike" if len(first) > 1 else "support.better"].format(option=" / ".join(first))
 
     def _instructions(self, speaker: Participant) -> list[str]:
@@ -549,15 +579,15 @@ class Requests:
         return [self._text("council-file", name=name, text=text) for name, text in files]
 
     def _numbered(self, order: Sequence[Message]) -> str:
-        texts = enumerate((self._unnamed(one.content.strip()) for one in order), 1)
+        texts = enumerate((self._unnamed(message.content.strip()) for message in order), 1)
         return "\n\n".join(f"({number}) {text}" for number, text in texts)
 
 
 def matched(said: data.Position, record: Record, message: str) -> data.Position:
     """Return what an answer from outside holds: an option by its short answer, or a new one."""
     words = replies.same_words(said.answer)
-    texts = {one.id: replies.same_words(one.text) for one in record.options()}
-    same = [one for one, text in texts.items() if words and (text in words or words in text)]
+    texts = {option.id: replies.same_words(option.text) for option in record.options()}
+    same = [item for item, text in texts.items() if words and (text in words or words in text)]
     if len(same) == 1:
         return replace(said, choice=same[0])
     return replace(said, choice=f"x{message}", new=said.answer) if said.answer else said
@@ -576,7 +606,7 @@ def tokens_written(messages: Sequence[Message]) -> int:
     """
     apart = (CouncilPart.SOLO, CouncilPart.CHECK)
     return sum(
-        one.usage.output_tokens if one.usage is not None else tokens_of(one.thinking) + tokens_of(one.content)
-        for one in messages
-        if one.role == Role.ASSISTANT and one.part not in apart and not one.data_as(data.Position).joined
+        msg.usage.output_tokens if msg.usage is not None else tokens_of(msg.thinking) + tokens_of(msg.content)
+        for msg in messages
+        if msg.role == Role.ASSISTANT and msg.part not in apart and not msg.data_as(data.Position).joined
     )

@@ -90,7 +90,7 @@ class CouncilRun(StepRun):
                     self._begin_debate()
                     continue
                 await self._news.wait()
-                for step in [one for one, task in self._at_work.items() if task.done()]:
+                for step in [item for item, task in self._at_work.items() if task.done()]:
                     self._at_work.pop(step).result()
         finally:
             for task in self._at_work.values():
@@ -102,7 +102,7 @@ class CouncilRun(StepRun):
     def _waits_for_check(self, step: CouncilStep) -> bool:
         """Say whether a step is for a model whose voting check runs, or hangs on the votes of such models."""
         debate, checks = self._live.debate_session.debate, self.checks
-        seats = {one.id: one.seat for one in debate.participants}
+        seats = {participant.id: participant.seat for participant in debate.participants}
         if step.part == CouncilPart.READING:
             return checks.runs(seat_of(step.model))
         # In between the votes say whether there is another round.
@@ -137,7 +137,7 @@ class CouncilRun(StepRun):
         """End the council for now: the user may ask for more at any time."""
         record = Record(self._live.debate_session.debate, self._live.messages)
         answered = len(record.answers())
-        ended = [record.replied(one.id) for one in record.asked()]
-        failed = sum(one is not None and one.state == MessageState.FAILED for one in ended)
+        ended = [record.replied(participant.id) for participant in record.asked()]
+        failed = sum(message is not None and message.state == MessageState.FAILED for message in ended)
         reason = Reason.COMPARED if answered >= MIN_PARTICIPANTS else Reason.TOO_FEW
         self._complete(reason, failed, nobody=not answered)

@@ -37,7 +37,9 @@ QUOTING = (*TRAILERS, CouncilPart.MERGE)
 
 @dataclass(frozen=True, slots=True)
 class _TakenStep:
-    """A step that is taken: the answers and the moves as they are numbered, what its reader sees, and what cleans each try."""
+    """A step that is taken: the answers and the moves as they are numbered, what its reader sees,
+    and what cleans each try.
+    """
 
     step: CouncilStep
     order: tuple[Message, ...]
@@ -58,7 +60,7 @@ class StepRun(StatementRun):
         """Choose anew who helps where an earlier version chose somebody who may not read the session."""
         session, providers = self._live.debate_session, self._providers
         council = session.debate.council or Council()
-        chosen = {seat_of(one)[0] for one in (council.helper, council.outsider, *council.judges)}
+        chosen = {seat_of(item)[0] for item in (council.helper, council.outsider, *council.judges)}
         if chosen & providers.barred(session):
             council = replace(council, helper=providers.helper(session), outsider=providers.outsider(session))
             council = replace(council, judges=providers.council_judges(session) if council.judges else ())
@@ -106,7 +108,9 @@ class StepRun(StatementRun):
         self._held = reason
 
     def _tools(self, step: CouncilStep) -> str:
-        """Return what a step may use: an answer may read, what everybody is shown then; all else uses nothing."""
+        """Return what a step may use: an answer may read, what everybody is shown then;
+        all else uses nothing.
+        """
         debate = self._live.debate_session.debate
         if step.part != CouncilPart.ANSWER:
             return DebateTools.NONE
@@ -173,8 +177,8 @@ class StepRun(StatementRun):
                 return asking.ballot(speaker, view)
             case CouncilPart.BALLOT:
                 _, said = self._providers.taken(self._live, speaker)
-                heard = {one.id: one for one in said}
-                view = replace(view, statements=tuple(heard.get(one.id, one) for one in view.statements))
+                heard = {message.id: message for message in said}
+                view = replace(view, statements=tuple(heard.get(item.id, item) for item in view.statements))
                 return asking.ballot(speaker, view, notes_sent(self._live))
             case CouncilPart.DISSENT:
                 return asking.dissent(speaker, outcome(record).headline)
@@ -184,18 +188,22 @@ class StepRun(StatementRun):
         return asking.answer(speaker, last_verdict(debate, self._live.messages) if follows else "")
 
     def _to_write(self, record: Record, step: CouncilStep) -> tuple[str, int]:
-        """Return what is written anew for the blind pick, and in how many characters: as many as the other one has."""
+        """Return what is written anew for the blind pick, and in how many characters: as many
+        as the other one has.
+        """
         of_panel = step.order == 1
-        others = [one for one in record.rewritten()[not of_panel] if one.state == MessageState.DONE]
+        others = [item for item in record.rewritten()[not of_panel] if item.state == MessageState.DONE]
         alone = record.alone.content if record.alone is not None else ""
         size = len(others[0].content) if others else min(max(len(alone), LEAST_SIZE), MOST_SIZE)
         return last_verdict(record.debate, self._live.messages) if of_panel else alone, size
 
     async def _quotes(self, message: Message, view: requests.ReaderView) -> list[FileQuote]:
-        """Return what a statement quotes, looked up in the files; what it quotes of others is no quote of a file."""
+        """Return what a statement quotes, looked up in the files; what it quotes of others is no quote
+        of a file.
+        """
         if message.state != MessageState.DONE or message.part not in QUOTING or self._sources is None:
             return []
-        others = [self._live.debate_session.debate.topic, *(one.content for one in view.statements)]
+        others = [self._live.debate_session.debate.topic, *(item.content for item in view.statements)]
         # One that is made up takes about 10 ms for each million characters.
         return await asyncio.to_thread(self._sources.check, message.content, others)
 

@@ -1,4 +1,5 @@
-"""All verdicts of a debate or a council so far: each as it was given, what it came after, and what changed since; pure.
+"""All verdicts of a debate or a council so far: each as it was given, what it came after,
+and what changed since; pure.
 
 `words` gives a text by its key with its blanks filled, for the command line, documents and the window.
 """
@@ -22,7 +23,9 @@ MOST_ANSWER = 300
 
 @dataclass(frozen=True)
 class Given:
-    """A verdict that was given: the debate and its messages as they stood then, and what followed from them."""
+    """A verdict that was given: the debate and its messages as they stood then, and what followed from
+    them.
+    """
 
     debate: Debate
     messages: Messages
@@ -58,22 +61,22 @@ def outcomes(debate: Debate, messages: Messages) -> list[Given]:
     They are what a judge read after a round, and what all voted at an end that nobody judged.
     """
     found: list[Given] = []
-    whole, real = Record(debate, messages), {one.id for one in messages}
-    rounds = {one.message: one.round for one in debate.what_ifs}
-    begun = {rounds[one.id]: one.content for one in whole.messages if one.id in rounds}
+    whole, real = Record(debate, messages), {message.id for message in messages}
+    rounds = {what_if.message: what_if.round for what_if in debate.what_ifs}
+    begun = {rounds[message.id]: message.content for message in whole.messages if message.id in rounds}
     begins = whole.new or [0]
     for begin, end in zip(begins, (*begins[1:], len(whole.messages)), strict=True):
         asked = whole.messages[begin].data_as(Question) if whole.new else Question()
         stretch = whole.messages[begin:end]
-        last = max((one.round for one in stretch if one.ended), default=0)
+        last = max((message.round for message in stretch if message.ended), default=0)
         judged = _judged(stretch)
         # Each round of a debate that a what-if round follows was its end before.
-        for number in {last, *(one.round - 1 for one in debate.what_ifs)} - {each for each, _ in judged}:
+        for number in {last, *(item.round - 1 for item in debate.what_ifs)} - {each for each, _ in judged}:
             judged[number, 0] = -1
         for (number, again), first in sorted(judged.items()):
             if not 0 < number <= last:
                 continue
-            stands = ((one.round, one.data_as(JudgeReading).asked) for one in stretch)
+            stands = ((message.round, message.data_as(JudgeReading).asked) for message in stretch)
             later = (place for place, stand in enumerate(stands) if stand > (number, again))
             until = begin + next(later, len(stretch))
             newest = until == len(whole.messages) and again == whole.council.judged
@@ -81,14 +84,16 @@ def outcomes(debate: Debate, messages: Messages) -> list[Given]:
             then = debate if newest else stood(debate, whole.messages, until, number)
             place = begin + first if first >= 0 else _last_ballot(Record(then, said), number)
             if place:
-                before = (one.id for one in whole.messages[place - 1 :: -1] if one.id in real)
+                before = (message.id for message in whole.messages[place - 1 :: -1] if message.id in real)
                 follows = whole.messages[begin].content if asked.follows else begun.get(number, "")
                 found.append(Given(then, said, len(found) + 1, next(before, ""), number, follows))
     return found
 
 
 def _judged(stretch: Messages) -> dict[tuple[int, int], int]:
-    """Return where each reading of a judge begins that came to something, by the round and how often it was judged before."""
+    """Return where each reading of a judge begins that came to something, by the round
+    and how often it was judged before.
+    """
     first: dict[tuple[int, int], int] = {}
     read = set()
     for place, message in enumerate(stretch):
@@ -103,16 +108,16 @@ def _judged(stretch: Messages) -> dict[tuple[int, int], int]:
 def _last_ballot(record: Record, number: int) -> int | None:
     """Return the place behind the last ballot of a round, None where not all have voted."""
     voters = record.voters()
-    if not voters or not all(record.cast(one, number) for one in voters):
+    if not voters or not all(record.cast(voter, number) for voter in voters):
         return None
-    ballots = (one.part == CouncilPart.BALLOT and one.round == number for one in record.messages)
+    ballots = (message.part == CouncilPart.BALLOT and message.round == number for message in record.messages)
     return max(place for place, cast in enumerate(ballots) if cast) + 1
 
 
 def stood(debate: Debate, messages: Messages, place: int, number: int) -> Debate:
     """Return a council as it stood before the message at a place, after a round; its calls are over."""
     absent = _joined(messages[place:]) - _joined(messages[:place])
-    people = tuple(one for one in debate.participants if one.id not in absent)
+    people = tuple(participant for participant in debate.participants if participant.id not in absent)
     debate = earlier_until(replace(debate, due=(), participants=people), messages[:place])
     record = Record(debate, messages[:place])
     return replace(debate, council=_until(record.council, record, number))
@@ -120,13 +125,13 @@ def stood(debate: Debate, messages: Messages, place: int, number: int) -> Debate
 
 def _joined(messages: Messages) -> set[str]:
     """Return who has joined with an answer from outside."""
-    return {one.author.id for one in messages if one.data_as(Position).joined}
+    return {message.author.id for message in messages if message.data_as(Position).joined}
 
 
 def _until(council: Council, record: Record, number: int) -> Council:
     """Return what is wanted of a council of which no more is kept than `record`."""
     # Who read it then: those who read what was said later are of no use to it.
-    readers = [one.data_as(JudgeReading) for one in record.since if one.ended and one.round == number]
+    readers = [item.data_as(JudgeReading) for item in record.since if item.ended and item.round == number]
     return replace(
         council,
         again=max(0, record.count(CouncilPart.DIFFERENCES) - council.differences),
@@ -135,31 +140,33 @@ def _until(council: Council, record: Record, number: int) -> Council:
         checks=record.count(CouncilPart.CHECK, number=0),
         rounds=number,
         debated=number,
-        judges=tuple(dict.fromkeys(one.judge for one in readers if one.judge)),
-        judged=max((one.asked for one in readers), default=0),
+        judges=tuple(dict.fromkeys(reader.judge for reader in readers if reader.judge)),
+        judged=max((reader.asked for reader in readers), default=0),
         # The voting check comes before a debate.
         voteless=council.voteless if number else (),
-        stressed=tuple(one for one in council.stressed if one <= number),
+        stressed=tuple(item for item in council.stressed if item <= number),
         wanted_rounds=0,
     )
 
 
 def verdict_parts(session: DebateSession, messages: Messages, words: Words) -> list[tuple[str, list[Point]]]:
-    """Return what came of a debate or a council in parts, each with its heading and its sentences: the newest verdict first.
+    """Return what came of a debate or a council in parts, each with its heading and its sentences:
+    the newest verdict first.
 
-    Where there are several, the first heading of each says what it came after; behind the newest stands what changed.
+    Where there are several, the first heading of each says what it came after; behind the newest stands what
+    changed.
     """
     given = outcomes(session.debate, messages)
     shown = [*reversed(given)]
     if not given or given[-1].messages is not messages:
         shown.insert(0, Given(debate=session.debate, messages=messages))
     found: list[tuple[str, list[Point]]] = []
-    for one in shown:
-        parts = council_parts(one.record, one.result, words)
-        if one.number and len(shown) > 1 and parts:
-            parts[0] = (f"{one.title(words)} · {parts[0][0]}", parts[0][1])
+    for item in shown:
+        parts = council_parts(item.record, item.result, words)
+        if item.number and len(shown) > 1 and parts:
+            parts[0] = (f"{item.title(words)} · {parts[0][0]}", parts[0][1])
         found += parts
-        if one.number == len(given) and (changes := changed(given, words)):
+        if item.number == len(given) and (changes := changed(given, words)):
             heading = words("verdict.changed", number=given[-2].number)
             found.append((heading, [Point(text=line) for line in changes]))
     return found
@@ -169,14 +176,14 @@ def changed(given: Sequence[Given], words: Words) -> list[str]:
     """Return what changed between the last two verdicts, in sentences; none where there are not two."""
     if len(given) < 2:
         return []
-    (first, held_first), (now, held_now) = (_held(one) for one in given[-2:])
+    (first, held_first), (now, held_now) = (_held(item) for item in given[-2:])
     lines = []
     if first and now and same_words(first) != same_words(now):
         lines.append(words("verdict.changed.answer", before=first, now=now))
-    for one in given[-1].debate.participants:
-        before, after = held_first.get(one.id, ""), held_now.get(one.id, "")
+    for participant in given[-1].debate.participants:
+        before, after = held_first.get(participant.id, ""), held_now.get(participant.id, "")
         if before and after and same_words(before) != same_words(after):
-            lines.append(words("verdict.changed.vote", name=one.name, before=before, now=after))
+            lines.append(words("verdict.changed.vote", name=participant.name, before=before, now=after))
     return lines or [words("verdict.changed.nothing")]
 
 
@@ -188,19 +195,21 @@ def _held(given: Given) -> tuple[str, Mapping[str, str]]:
 
 
 def last_verdict(debate: Debate, messages: Messages) -> str:
-    """Return the newest verdict in a few sentences, for those who are asked what follows from something else; "" for none."""
+    """Return the newest verdict in a few sentences, for those who are asked what follows
+    from something else; "" for none.
+    """
     given = outcomes(debate, messages)
     if not given:
         return ""
     texts, result = given[-1].record.texts, given[-1].result
-    said = [texts[one] for one in result.leading]
+    said = [texts[item] for item in result.leading]
     views = [f"{texts[one.option]}: {one_line(one.text, MOST_ANSWER)}" for one in result.minority if one.now]
     return "\n".join(filter(None, (" / ".join(said), one_line(result.text, MOST_ANSWER), *views)))
 
 
 def outcome_objects(debate: Debate, messages: Messages) -> dict[str, object]:
     """Return what `moot show --json` says of the verdicts: all of them, and the newest again."""
-    found = [_object(one) for one in outcomes(debate, messages)]
+    found = [_object(given) for given in outcomes(debate, messages)]
     if found or not debate.is_council:
         return {"outcomes": found, "outcome": found[-1] if found else None}
     return {"outcomes": found, "outcome": asdict(outcome(Record(debate, messages)))}

@@ -1,8 +1,8 @@
 """Checks of criteria: what a checker is asked, what is read in its answer, and where its quotations are.
 
-The checker's word counts for little. It must quote what shows that a criterion is met, Moot must find those words in the
-work, and among the criteria is one that nothing can meet: a checker that calls it met, or leaves it out, said what it was
-told to and not what it read.
+The checker's word counts for little. It must quote what shows that a criterion is met, Moot must find those
+words in the work, and among the criteria is one that nothing can meet: a checker that calls it met, or leaves
+it out, said what it was told to and not what it read.
 """
 
 import random
@@ -63,7 +63,8 @@ class WorkPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What is checked: criteria, after what was asked, in what these turns made; `number` is the round, from 1.
+    """What is checked: criteria, after what was asked, in what these turns made; `number` is the round,
+    from 1.
 
     `turn_id` and `call_id` are where the checker's answer is kept, as the turn that answers a call.
     """
@@ -79,7 +80,9 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What came of a check, yet to be written: the criteria, the answer and the events; and why the session must pause, if it must."""
+    """What came of a check, yet to be written: the criteria, the answer and the events;
+    and why the session must pause, if it must.
+    """
 
     criteria: tuple[Criterion, ...]
     messages: tuple[Message, ...] = ()
@@ -92,23 +95,23 @@ async def sources_of(context: TreeContext, turns: Sequence[str], most: int) -> l
 
     Of more than that the newest; files have at least half of the room.
     """
-    said = sum(len(one.text) for one in _said(context.live, turns, most))
+    said = sum(len(part.text) for part in _said(context.live, turns, most))
     files = await _files(context.services.files, context.live.id, max(most // 2, most - said))
-    return files + _said(context.live, turns, most - sum(len(one.text) for one in files))
+    return files + _said(context.live, turns, most - sum(len(file.text) for file in files))
 
 
 async def _files(files: SessionFiles, session_id: str, most: int) -> list[WorkPart]:
     found: list[WorkPart] = []
     with suppress(MootError):
         there = await files.list(session_id)
-        for one in sorted(there, key=lambda one: one.created_at, reverse=True):
+        for version in sorted(there, key=lambda version: version.created_at, reverse=True):
             if not most:
                 break
-            _, data = await files.read(session_id, one.path)
+            _, data = await files.read(session_id, version.path)
             # What holds a zero is no text. A character takes at most four bytes.
             text = "" if b"\0" in data else data[: 4 * most].decode(errors="ignore").strip()[:most]
             most -= len(text)
-            found += [WorkPart(text=text, file=one.path)] if text else []
+            found += [WorkPart(text=text, file=version.path)] if text else []
     return found
 
 
@@ -123,17 +126,21 @@ def _said(live: LiveSession, turns: Iterable[str], most: int) -> list[WorkPart]:
 
 
 def is_checked(live: LiveSession, turn_id: str, call_id: str = CRITERIA) -> bool:
-    """Say whether a checker has answered; one that failed is asked again after the user resumed the session."""
+    """Say whether a checker has answered; one that failed is asked again after the user resumed the
+    session.
+    """
     since = live.chat_session.chat.budget_from
-    said = (one for turn in live.turns.called_by(turn_id, call_id) for one in live.turns.said(turn))
+    said = (message for turn in live.turns.called_by(turn_id, call_id) for message in live.turns.said(turn))
     return any(
-        one.state == MessageState.DONE or (one.state == MessageState.FAILED and one.id > since)
-        for one in said
+        message.state == MessageState.DONE or (message.state == MessageState.FAILED and message.id > since)
+        for message in said
     )
 
 
 def round_of(live: LiveSession) -> int:
-    """Return which round it is since the user's last message, or since the user resumed after a limit or the last round."""
+    """Return which round it is since the user's last message, or since the user resumed after a limit
+    or the last round.
+    """
     since, number = live.chat_session.chat.budget_from, 1
     for message in reversed(live.messages):
         if message.id <= since or (message.by_user and message.answers is None):
@@ -146,9 +153,9 @@ def told_missing(criteria: Iterable[Criterion], prompts: Prompts, language: str)
     """Return what is told to the worker of criteria that are not met, each with the reason."""
     words = prompts.lines(language, "criteria")
     missing = (
-        (one.text, shown_by(one, lambda doubt: words.get(doubt, doubt)))
-        for one in criteria
-        if not one.settled
+        (criterion.text, shown_by(criterion, lambda doubt: words.get(doubt, doubt)))
+        for criterion in criteria
+        if not criterion.settled
     )
     lines = (f"- {text} ({why or words['unmet']})" for text, why in missing)
     return prompts.text(language, "criteria-unmet", criteria="\n".join(lines))
@@ -163,7 +170,7 @@ async def check(context: TreeContext, wanted: Check) -> Checked:
         return _told(live, wanted, nobody, Reason.CRITERIA_UNMET)
     most = min(MOST_WORK, 2 * max(0, fits(services.models.known_facts(*seat))))
     sources = await sources_of(context, wanted.turns, most)
-    open_ones = [one for one in wanted.criteria if one.state != CriterionState.ACCEPTED]
+    open_ones = [criterion for criterion in wanted.criteria if criterion.state != CriterionState.ACCEPTED]
     decoy = random.randrange(len(open_ones) + 1)
     # Nobody who wrote the work can have known these.
     mark, word = (f"{random.getrandbits(64):016x}" for _ in range(2))
@@ -179,7 +186,7 @@ async def check(context: TreeContext, wanted: Check) -> Checked:
 
     def request(_: object) -> ModelRequest:
         words = services.prompts.lines(context.language, "criteria")
-        texts = [one.text for one in open_ones]
+        texts = [criterion.text for criterion in open_ones]
         texts.insert(decoy, words["decoy"].format(word=word))
         text = services.prompts.text(
             context.language,
@@ -187,8 +194,8 @@ async def check(context: TreeContext, wanted: Check) -> Checked:
             mark=mark,
             asked=wanted.asked[:MOST_WORK],
             work="\n".join(
-                f"{mark} {' '.join(filter(None, (f'({number})', one.file)))}\n{one.text}"
-                for number, one in enumerate(sources, 1)
+                f"{mark} {' '.join(filter(None, (f'({number})', source.file)))}\n{source.text}"
+                for number, source in enumerate(sources, 1)
             ),
             criteria="\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1)),
         )
@@ -213,8 +220,10 @@ async def check(context: TreeContext, wanted: Check) -> Checked:
 async def check_item(
     context: TreeContext, turn_id: str, call_id: str, item: PlanItem
 ) -> tuple[Criterion, ...]:
-    """Have the criteria of a plan item checked that a call says is done, MOST_ROUNDS times at most: then the user ticks it."""
-    live, number = context.live, 1 + max(one.round for one in item.criteria)
+    """Have the criteria of a plan item checked that a call says is done, MOST_ROUNDS times at most:
+    then the user ticks it.
+    """
+    live, number = context.live, 1 + max(criterion.round for criterion in item.criteria)
     if number > MOST_ROUNDS:
         return item.criteria
     turns, call = tuple(live.turns.back_from(turn_id)), f"{CRITERIA}:{call_id}"
@@ -230,14 +239,14 @@ def _told(
     live: LiveSession, wanted: Check, criteria: tuple[Criterion, ...], reason: str, *answers: Message
 ) -> Checked:
     events: list[Event] = [
-        UsageReported(session_id=live.id, turn_id=one.turn_id, usage=one.usage)
-        for one in answers
-        if one.usage
+        UsageReported(session_id=live.id, turn_id=answer.turn_id, usage=answer.usage)
+        for answer in answers
+        if answer.usage
     ]
     events += [
-        CriterionChecked(session_id=live.id, criterion=one, place=place, step_id=wanted.step_id)
-        for place, one in enumerate(criteria)
-        if one.state != CriterionState.ACCEPTED
+        CriterionChecked(session_id=live.id, criterion=criterion, place=place, step_id=wanted.step_id)
+        for place, criterion in enumerate(criteria)
+        if criterion.state != CriterionState.ACCEPTED
     ]
     return Checked(criteria=criteria, messages=answers, events=(*events,), reason=reason)
 
@@ -245,9 +254,11 @@ def _told(
 def judged(
     wanted: Check, answer: Message, decoy: int, sources: Sequence[WorkPart], by: Checker
 ) -> tuple[Criterion, ...]:
-    """Return the criteria as a checker's answer and the work leave them; `decoy` is the place of the one that nothing meets."""
+    """Return the criteria as a checker's answer and the work leave them; `decoy` is the place
+    of the one that nothing meets.
+    """
     said = _verdicts(answer.content) if answer.state == MessageState.DONE else {}
-    plain = [(one, _plain(one.text)) for one in sources]
+    plain = [(source, _plain(source.text)) for source in sources]
     doubt = Doubt.NO_ANSWER if answer.state != MessageState.DONE else Doubt.SILENT
     trap = said.pop(decoy + 1, None)
     if said and (trap is None or trap.get("verdict") != CriterionState.UNMET):
@@ -281,7 +292,7 @@ def _found(
         doubt = Doubt.NOT_FOUND
         if len(quote) > MOST_QUOTE or sum(map(str.isalnum, quote)) < LEAST_QUOTE:
             doubt, quote = Doubt.NO_QUOTE, ""
-        source = next((one for one, text in reversed(plain) if quote and quote in text), None)
+        source = next((part for part, text in reversed(plain) if quote and quote in text), None)
         if source is not None:
             evidence = Evidence(quote=quote, file=source.file, message_id=source.message_id)
             return replace(kept, state=CriterionState.MET, evidence=evidence)
@@ -289,15 +300,17 @@ def _found(
 
 
 def _verdicts(text: str) -> dict[int, Mapping[str, object]]:
-    """Return what a checker says of each criterion, by its number; one of which it says two things is left out."""
+    """Return what a checker says of each criterion, by its number; one of
+    which it says two things is left out.
+    """
     found: dict[int, Mapping[str, object]] = {}
     twice = set()
-    for one in objects_in((read_object(text) or {}).get("criteria")):
-        number = one.get("number")
+    for item in objects_in((read_object(text) or {}).get("criteria")):
+        number = item.get("number")
         if type(number) is int:
             twice |= {number} & found.keys()
-            found[number] = one
-    return {number: one for number, one in found.items() if number not in twice}
+            found[number] = item
+    return {number: item for number, item in found.items() if number not in twice}
 
 
 def _plain(text: str) -> str:
@@ -305,12 +318,12 @@ def _plain(text: str) -> str:
 
 
 def _checker(context: TreeContext) -> tuple[Seat | None, bool]:
-    """Return the model that checks, and whether its family is another than those of all who worked; else it is the last
-    that worked. None where nobody can.
+    """Return the model that checks, and whether its family is another than those of all who worked;
+    else it is the last that worked. None where nobody can.
     """
     directory = context.services.directory
-    messages = (one for one in reversed(context.live.messages) if one.role == Role.ASSISTANT and not one.part)
-    worked = list(dict.fromkeys(one.model for one in messages if one.model))
+    messages = (msg for msg in reversed(context.live.messages) if msg.role == Role.ASSISTANT and not msg.part)
+    worked = list(dict.fromkeys(message.model for message in messages if message.model))
     other = context.services.outsider(worked)
     for name in (other, *worked):
         provider, _, model = name.partition("/")

@@ -1,4 +1,6 @@
-"""What the user does with the criteria of a session, and what a model proposes; `engine.criteria` for window and terminal."""
+"""What the user does with the criteria of a session, and what a model proposes; `engine.criteria`
+for window and terminal.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -43,20 +45,20 @@ class Criteria:
         used = partial(self._sessions.note_unsaid, live)
         answer = await self._models.ask(request, session_id, used=used)
         said = as_list((read_object(answer) or {}).get("criteria"))
-        texts = [one for one in said if isinstance(one, str) and len(one) <= MAX_CRITERION]
-        return tuple(one.text for one in criteria_of(texts[:MOST_CRITERIA])[:MOST_PROPOSED])
+        texts = [item for item in said if isinstance(item, str) and len(item) <= MAX_CRITERION]
+        return tuple(criterion.text for criterion in criteria_of(texts[:MOST_CRITERIA])[:MOST_PROPOSED])
 
     async def choose(self, session_id: str, texts: Sequence[str]) -> None:
         """Say when the work of a session is done; a criterion that was there stays as it is."""
         live = await self._sessions.open_chat(session_id)
-        known = {one.text: one for one in live.session.criteria}
-        live.change(criteria=tuple(known.get(one.text, one) for one in criteria_of(texts)))
+        known = {criterion.text: criterion for criterion in live.session.criteria}
+        live.change(criteria=tuple(known.get(criterion.text, criterion) for criterion in criteria_of(texts)))
 
     async def accept(self, session_id: str) -> None:
         """Take the work as it is: what is not met is accepted, and the session is completed."""
         live = await self._sessions.open_chat(session_id)
         criteria, works = live.session.criteria, live.session.status in (Status.RUNNING, Status.WAITING)
-        missing = any(one.state in (CriterionState.UNMET, CriterionState.UNKNOWN) for one in criteria)
+        missing = any(item.state in (CriterionState.UNMET, CriterionState.UNKNOWN) for item in criteria)
         if works or not missing:
             raise BadInput("nothing_to_accept", title=live.session.title)
         live.change(criteria=accepted(criteria), status=Status.COMPLETED, reason="")

@@ -43,7 +43,7 @@ class Debates:
     def candidates(self) -> list[Candidate]:
         """Return who may take part."""
         directory, first = self._directory, self._directory.first_model()
-        agents = [(one, directory.model_of(one, first)) for one in directory.agents()]
+        agents = [(agent, directory.model_of(agent, first)) for agent in directory.agents()]
         return candidates_of(agents, self._providers.statuses())
 
     def check(self, setup: DebateSetup) -> None:
@@ -59,12 +59,14 @@ class Debates:
     def system_prompt(self, setup: DebateSetup, participant: Participant) -> str:
         """Return the generated system prompt of a participant; the set-up need not be complete."""
         debate = draft_of(setup, self._providers.statuses()).debate
-        completed = next((one for one in debate.participants if one.id == participant.id), participant)
+        completed = next((item for item in debate.participants if item.id == participant.id), participant)
         speaker = replace(completed, system_prompt=participant.system_prompt)
         return system_prompt(debate, speaker, self._prompts)
 
     async def start(self, setup: DebateSetup) -> str:
-        """Start a debate and return its session's id. Raises BadInput, StorageError; then nothing was started."""
+        """Start a debate and return its session's id.
+        Raises BadInput, StorageError; then nothing was started.
+        """
         session = self._session_of(setup)
         council = Council(differences=False, helper=self._providers.helper(session), ends=session.debate.ends)
         session = replace(session, debate=replace(session.debate, council=council))
@@ -83,8 +85,8 @@ class Debates:
     ) -> None:
         """Step into a debate, as the user or as the program `by`; the next speaker sees it.
 
-        Where nobody has a turn left it begins a what-if round, in which all speak once, or those with these ids. Raises
-        BadInput where it is empty.
+        Where nobody has a turn left it begins a what-if round, in which all speak once, or those with these
+        ids. Raises BadInput where it is empty.
         """
         live = await self._sessions.open(session_id)
         debate, text = live.debate_session.debate, checked_text(text, attachments)
@@ -108,7 +110,9 @@ class Debates:
         await self._store.flush(session_id)
 
     def is_over(self, live: LiveSession) -> bool:
-        """Say whether nobody has a turn left in a debate that does not run: a message begins a what-if round."""
+        """Say whether nobody has a turn left in a debate that does not run: a message begins a what-if
+        round.
+        """
         session = live.debate_session
         if live.read_only or session.debate.is_council or session.status == Status.RUNNING:
             return False
@@ -144,7 +148,9 @@ class Debates:
         run.checks.skip()
 
     def judges(self, session_id: str) -> dict[str, str]:
-        """Return who could judge an open debate, with names, the default first; empty where all models are too small."""
+        """Return who could judge an open debate, with names, the default first; empty
+        where all models are too small.
+        """
         live = self._sessions.live(session_id)
         return self._providers.offered_judges(live.debate_session) if live is not None else {}
 
@@ -153,14 +159,16 @@ class Debates:
         return self._providers.first_judge(draft_of(setup, self._providers.statuses()))
 
     def readers(self, setup: DebateSetup) -> tuple[dict[str, str], dict[str, str]]:
-        """Return who could judge what is set up so, and who could help, with their names, each the best first."""
+        """Return who could judge what is set up so, and who could help, with their names,
+        each the best first.
+        """
         session = draft_of(setup, self._providers.statuses())
         return self._providers.offered_judges(session), self._providers.helpers(session)
 
     def may_help(self, setup: DebateSetup) -> list[ProviderStatus]:
         """Return the providers whose models could help in what is set up so."""
-        able = {seat_of(one)[0] for one in self.readers(setup)[1]}
-        return [one for one in self._providers.statuses() if one.config.id in able]
+        able = {seat_of(reader)[0] for reader in self.readers(setup)[1]}
+        return [status for status in self._providers.statuses() if status.config.id in able]
 
     def notes_writer(self, session_id: str) -> str:
         """Return the name of the model that writes the running notes of a debate, "" where there is none."""
@@ -169,7 +177,9 @@ class Debates:
         return seat_of(next(iter(writers), ""))[1]
 
     async def redo_notes(self, session_id: str, message_id: str) -> None:
-        """Put running notes aside and write others on the same statements. Raises BadInput where no model gives any."""
+        """Put running notes aside and write others on the same statements.
+        Raises BadInput where no model gives any.
+        """
         live = await self._sessions.open(session_id)
         check_open(live)
         self._sessions.check(live.session)
@@ -194,8 +204,8 @@ class Debates:
         live = await self._sessions.open(session_id)
         if live.debate_session.debate.is_council:
             raise BadInput("council_not_forked", title=live.session.title)
-        messages = [one for one in live.whole_messages() if one.role != Role.SUMMARY and not one.is_interim]
-        place = next((n for n, one in enumerate(messages) if one.id == message_id), None)
+        messages = [msg for msg in live.whole_messages() if msg.role != Role.SUMMARY and not msg.is_interim]
+        place = next((n for n, message in enumerate(messages) if message.id == message_id), None)
         if place is None:
             raise NotFound("message_not_found", message=message_id)
         kept, ids = copied(messages[: place + 1])

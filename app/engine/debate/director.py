@@ -24,8 +24,10 @@ PARTICIPANT = "participant"
 
 
 def decide(debate: Debate, messages: Sequence[Message], absent: Collection[str]) -> Decision:
-    """Return what comes next in a running debate; `absent` are participants whose provider is gone or whom the user left out."""
-    present = tuple(one for one in debate.participants if one.id not in absent)
+    """Return what comes next in a running debate; `absent` are participants whose provider is gone
+    or whom the user left out.
+    """
+    present = tuple(item for item in debate.participants if item.id not in absent)
     again = _retake(debate, messages, present)
     if debate.round > debate.rounds and again is None:
         return Finish(Reason.ROUNDS_DONE)
@@ -54,11 +56,11 @@ def after_turn(debate: Debate, spoken: Speak, absent: Collection[str], *, failed
     # A judge that was chosen read what was said before.
     debate = replace(debate, council=_unjudged(debate.council))
     if spoken.retakes:
-        due = tuple(one for one in debate.due if one != spoken.retakes)
+        due = tuple(item for item in debate.due if item != spoken.retakes)
         return replace(debate, due=due, failures=failures)
     what_if = debate.what_if(spoken.round)
     in_order = what_if is not None or mode_of(debate.mode).speaker_rule is None
-    size = sum(in_order or one.id not in absent for one in debate.participants)
+    size = sum(in_order or participant.id not in absent for participant in debate.participants)
     unasked = _unasked(debate, what_if)
     while size and debate.participants[size - 1].id in unasked:
         size -= 1
@@ -67,7 +69,9 @@ def after_turn(debate: Debate, spoken: Speak, absent: Collection[str], *, failed
 
 
 def with_what_if(debate: Debate, message: Message, to: Collection[str]) -> Debate:
-    """Return a debate that is over with one round more, which a message began: all speak once in it, or only some."""
+    """Return a debate that is over with one round more, which a message began: all speak once in it,
+    or only some.
+    """
     began = WhatIf(message=message.id, round=message.round, to=tuple(to))
     more = replace(debate, what_ifs=(*debate.what_ifs, began), council=_unjudged(debate.council))
     return replace(more, rounds=began.round, round=began.round, turn=0, failures=0, due=())
@@ -96,11 +100,13 @@ def _unjudged(council: Council | None) -> Council | None:
 def _unasked(debate: Debate, what_if: WhatIf | None) -> set[str]:
     """Return who does not speak in a what-if round that is for some alone; nobody in any other round."""
     to = what_if.to if what_if is not None else ()
-    return {one.id for one in debate.participants if to and one.id not in to}
+    return {participant.id for participant in debate.participants if to and participant.id not in to}
 
 
 def _cursor(round_number: int, turn: int, size: int) -> tuple[int, int]:
-    """Return a cursor in rounds of so many turns, at the next round where it is behind the last turn of one."""
+    """Return a cursor in rounds of so many turns, at the next round where it is behind the last turn of
+    one.
+    """
     return (round_number + 1, 0) if turn >= size else (round_number, turn)
 
 
@@ -114,31 +120,31 @@ def resumed(debate: Debate, messages: Sequence[Message]) -> Debate:
 
 def participant_of(debate: Debate, participant_id: str) -> Participant:
     """Return a participant by id; raises StopIteration for an unknown one."""
-    return next(one for one in debate.participants if one.id == participant_id)
+    return next(participant for participant in debate.participants if participant.id == participant_id)
 
 
 def answered(messages: Sequence[Message]) -> bool:
     """Say whether any participant could answer."""
-    return any(one.state == MessageState.DONE for one in turns_of(messages))
+    return any(turn.state == MessageState.DONE for turn in turns_of(messages))
 
 
 def failed_turns(messages: Sequence[Message]) -> int:
     """Return how many turns have failed and were not taken again."""
     turns = turns_of(messages)
-    retaken = {one.retakes for one in turns}
-    return sum(one.state == MessageState.FAILED and one.id not in retaken for one in turns)
+    retaken = {turn.retakes for turn in turns}
+    return sum(turn.state == MessageState.FAILED and turn.id not in retaken for turn in turns)
 
 
 def turns_of(messages: Sequence[Message]) -> list[Message]:
     """Return the turns that were taken to their end, well or badly, in order."""
-    turns = (one for one in messages if one.author.kind == PARTICIPANT and not one.part)
-    return [one for one in turns if one.ended and not one.is_interim]
+    turns = (message for message in messages if message.author.kind == PARTICIPANT and not message.part)
+    return [turn for turn in turns if turn.ended and not turn.is_interim]
 
 
 def _retake(debate: Debate, messages: Sequence[Message], present: tuple[Participant, ...]) -> Speak | None:
     """Return the first failed turn that is due again and whose participant is there."""
-    there = {one.id for one in present}
-    failed = {one.id: one for one in messages if one.id in debate.due and one.author.id in there}
+    there = {participant.id for participant in present}
+    failed = {item.id: item for item in messages if item.id in debate.due and item.author.id in there}
     one = next((failed[each] for each in debate.due if each in failed), None)
     if one is None:
         return None
@@ -190,25 +196,27 @@ def _with_ids(value: Any, ids: Mapping[str, str]) -> Any:
 
 
 def forked(session: DebateSession, messages: Sequence[Message], ids: Mapping[str, str]) -> DebateSession:
-    """Return a new debate that continues another one after these messages, paused; `ids` are their new ids by the old."""
+    """Return a new debate that continues another one after these messages, paused;
+    `ids` are their new ids by the old.
+    """
     debate = session.debate
-    turns = [one for one in messages if one.author.kind == PARTICIPANT and not one.part]
+    turns = [message for message in messages if message.author.kind == PARTICIPANT and not message.part]
     round_number = turns[-1].round if turns else 1
-    turn = sum(one.round == round_number for one in turns)
-    order = [one.id for one in debate.participants]
+    turn = sum(message.round == round_number for message in turns)
+    order = [participant.id for participant in debate.participants]
     if turns and mode_of(debate.mode).speaker_rule is None and turns[-1].author.id in order:
         turn = order.index(turns[-1].author.id) + 1
     round_number, turn = _cursor(round_number, turn, len(order))
-    what_ifs = tuple(_with_ids(one, ids) for one in debate.what_ifs if one.message in ids)
+    what_ifs = tuple(_with_ids(what_if, ids) for what_if in debate.what_ifs if what_if.message in ids)
     # Of an earlier version; one that is given again where the fork goes on is not kept.
     last = messages[-1].id if messages else ""
-    verdicts = (one for one in debate.verdicts if ids.get(one.after_message, last) != last)
-    earlier = tuple(replace(_with_ids(one, ids), usage=None) for one in verdicts)
-    ballots = tuple(replace(one, usage=None) for one in debate.ballots if one.round < round_number)
+    verdicts = (verdict for verdict in debate.verdicts if ids.get(verdict.after_message, last) != last)
+    earlier = tuple(replace(_with_ids(verdict, ids), usage=None) for verdict in verdicts)
+    ballots = tuple(replace(ballot, usage=None) for ballot in debate.ballots if ballot.round < round_number)
     fork = replace(debate, ballots=ballots, verdict=None, earlier_verdicts=earlier, what_ifs=what_ifs)
     rounds = debate.rounds - len(debate.what_ifs) + len(what_ifs)
     fork = replace(fork, rounds=rounds, round=round_number, turn=turn, failures=0, due=())
-    pinned = tuple(ids[one] for one in debate.pinned if one in ids)
+    pinned = tuple(ids[item] for item in debate.pinned if item in ids)
     fork = replace(fork, pinned=pinned, unused_summaries=(), council=_unjudged(debate.council))
     return begun_from(session, fork, Status.PAUSED, Reason.FORKED)
 

@@ -1,4 +1,6 @@
-"""What a debate, a workflow or a group's work will cost before it begins; `engine.estimates` for the faces."""
+"""What a debate, a workflow or a group's work will cost before it begins; `engine.estimates` for the
+faces.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -71,9 +73,10 @@ class Speaker:
 class Estimate:
     """What turns will use, at least and at most.
 
-    `usd` is None where no price is known, `partly` says that one is not, and `free` that nothing costs anything.
-    `unasked` are the models whose price has not been looked up yet. `checks` are the calls with which models are checked that
-    were not yet, before they vote or judge: they are in the tokens and the dollars, and no turns.
+    `usd` is None where no price is known, `partly` says that one is not, and `free` that nothing costs
+    anything. `unasked` are the models whose price has not been looked up yet. `checks` are the calls with
+    which models are checked that were not yet, before they vote or judge: they are in the tokens and the
+    dollars, and no turns.
     """
 
     turns: int
@@ -99,12 +102,12 @@ def estimate(
 
     def calls_of(length: int) -> list[Call]:
         said, calls = list[int](), list[Call]()
-        for one in taking:
-            calls.append((one.pair, one.sent + sum(said[-WINDOW:]), one.written[length]))
-            said.append(one.said[length])
+        for speaker in taking:
+            calls.append((speaker.pair, speaker.sent + sum(said[-WINDOW:]), speaker.written[length]))
+            said.append(speaker.said[length])
         return calls + conclusion(length)
 
-    return _summed(calls_of, prices, [one.pair for one in taking])
+    return _summed(calls_of, prices, [speaker.pair for speaker in taking])
 
 
 def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Seat, Price | None]) -> Estimate:
@@ -115,10 +118,10 @@ def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Seat, P
 
     def calls_of(length: int) -> list[Call]:
         calls = list[Call]()
-        for one, before in steps:
-            sent, written = one.sent + before * one.said[length], one.written[length]
+        for step, before in steps:
+            sent, written = step.sent + before * step.said[length], step.written[length]
             again = range(STEP_CALLS[length])
-            calls += [(one.pair, sent + time * (written + _RESULT), written) for time in again]
+            calls += [(step.pair, sent + time * (written + _RESULT), written) for time in again]
         return calls
 
     return _summed(calls_of, prices, [speaker.pair for speaker, _ in steps])
@@ -127,7 +130,9 @@ def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Seat, P
 def _summed(
     calls_of: Callable[[int], list[Call]], prices: Mapping[Seat, Price | None], taking: Sequence[Seat]
 ) -> Estimate:
-    """Sum up the calls for short answers (0) and for long ones (1); `taking` are the models that take the turns."""
+    """Sum up the calls for short answers (0) and for long ones (1); `taking` are the models
+    that take the turns.
+    """
     calls, tokens, usd = list[Call](), [], []
     for length in (0, 1):
         calls = calls_of(length)
@@ -170,7 +175,9 @@ def checks_text(words: Callable[..., str], checks: int) -> str:
 
 
 def price_text(words: Callable[..., str], estimate: Estimate) -> str:
-    """Return what calls cost, for a place beside what they are for; "+" stands for what has no known price."""
+    """Return what calls cost, for a place beside what they are for; "+" stands for what has no known
+    price.
+    """
     return words("cost.free") if estimate.free else price_range(words, estimate, "estimate.partly.short")
 
 
@@ -187,21 +194,21 @@ def concluding_calls(
     speakers: Sequence[Speaker], rounds: int, what: Conclusion, judge: str, length: int
 ) -> list[Call]:
     """Return the calls for the votes or the verdict of a debate, for short turns (0) or for long ones (1)."""
-    said = [one.said[length] for one in speakers] * rounds
+    said = [item.said[length] for item in speakers] * rounds
     if what == Conclusion.VERDICT:
         voters = [(speaker.pair, _JUDGE + speaker.said[length] * rounds) for speaker in speakers]
         return verdict_calls(judge, _JUDGE + sum(said), voters, length)
-    able = [one for one in speakers if one.said != _TRANSCRIPT_SAID]
+    able = [item for item in speakers if item.said != _TRANSCRIPT_SAID]
     after = range(rounds + 1) if what == Conclusion.POLLS else (rounds,)
     heard = [sum(said[: number * len(speakers)][-WINDOW:]) for number in after]
-    return [(one.pair, one.sent + before, BALLOT[length]) for before in heard for one in able]
+    return [(item.pair, item.sent + before, BALLOT[length]) for before in heard for item in able]
 
 
 def verdict_calls(judge: str, read: int, voters: Sequence[tuple[Seat, int]], length: int) -> list[Call]:
     """Return the two readings of a "provider/model" that `read` so many tokens; none without a judge.
 
-    Where some of the voters, each with what it reads, hold something else, they write why, and the judge says of moves
-    whether they are argued for.
+    Where some of the voters, each with what it reads, hold something else, they write why, and the judge says
+    of moves whether they are argued for.
     """
     dissents = [(seat, own, _DISSENT) for seat, own in voters[: _DISSENTERS[length]]]
     written = (VERDICT, AGAIN, *[BALLOT] * bool(dissents))
@@ -235,7 +242,8 @@ class Estimates:
     def debate(self, setup: DebateSetup, context_tokens: int, judge: str = "", finder: str = "") -> Estimate:
         """Return what a debate of these participants will use; makes no call and reads no file.
 
-        `judge` is the "provider/model" that gives the verdict, where one is wanted, `finder` who looks for options.
+        `judge` is the "provider/model" that gives the verdict, where one is wanted, `finder` who looks for
+        options.
         """
         speakers = self._speakers(setup, context_tokens)
         votes = Conclusion.POLLS if setup.polls else Conclusion.FINAL_BALLOTS if setup.final_ballots else None
@@ -281,7 +289,8 @@ class Estimates:
         return speakers
 
     def of_calls(self, calls_of: Callable[[int], list[Call]], checked: Sequence[Seat] = ()) -> Estimate:
-        """Return what calls will use that are given for short answers (0) and for long ones (1); the turns are their number.
+        """Return what calls will use that are given for short answers (0) and for long ones (1);
+        the turns are their number.
 
         The models in `checked` are checked first, where that was not done yet.
         """

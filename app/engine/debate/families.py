@@ -26,7 +26,9 @@ _FAMILIES = {
 
 
 def family_of(model: str) -> str:
-    """Return the family of a model by its name, whatever the provider; the name's first word where it is unknown."""
+    """Return the family of a model by its name, whatever the provider; the name's first word
+    where it is unknown.
+    """
     name = model.rsplit("/", 1)[-1].casefold()
     for family, beginnings in _FAMILIES.items():
         if name.startswith(tuple(beginnings.split())):
@@ -39,7 +41,9 @@ _EVERYDAY = "local embedded program agent together openai-compatible command phi
 
 
 def traces_of(participant: Participant) -> Iterator[str]:
-    """Yield the words that tell who wrote something: the name, the model, its family's names and the provider's."""
+    """Yield the words that tell who wrote something: the name, the model, its family's names
+    and the provider's.
+    """
     name = participant.model.rsplit("/", 1)[-1].casefold()
     kind = provider_kind(participant.provider)
     begins = (word for words in _FAMILIES.values() for word in words.split() if name.startswith(word))
@@ -51,10 +55,12 @@ def traces_of(participant: Participant) -> Iterator[str]:
 
 
 def without_names(text: str, debate: Debate, letters: Mapping[str, str] | None = None) -> str:
-    """Return a text with letters for all words that tell who wrote it, except for those that the question or a file says."""
+    """Return a text with letters for all words that tell who wrote it, except for those that the question
+    or a file says.
+    """
     asked = "\n".join((debate.topic, *(file.text for file in debate.context)))
-    traces = [(one.id, word) for one in debate.participants for word in traces_of(one)]
-    known = {asked[one.start : one.end].casefold() for one in find_traces(asked, traces)}
+    traces = [(item.id, word) for item in debate.participants for word in traces_of(item)]
+    known = {asked[trace.start : trace.end].casefold() for trace in find_traces(asked, traces)}
     hidden = text
     for found in reversed(find_traces(text, traces)):
         if text[found.start : found.end].casefold() not in known:

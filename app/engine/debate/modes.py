@@ -1,8 +1,9 @@
-"""The modes of debates and the roles, who speaks next in a free discussion, and the motion that a question asks about.
+"""The modes of debates and the roles, who speaks next in a free discussion, and the motion
+that a question asks about.
 
-A new mode is a name in `DebateMode` (core/session.py), a row in `MODES`, its texts `mode.NAME`, `mode.NAME.hint` and
-`cli.help.mode` in resources/i18n, and in resources/prompts a prompt and the line `mode.NAME` of export.txt. The set-up
-and the command line list `CLASSIC_MODES`, all modes but the council.
+A new mode is a name in `DebateMode` (core/session.py), a row in `MODES`, its texts `mode.NAME`,
+`mode.NAME.hint` and `cli.help.mode` in resources/i18n, and in resources/prompts a prompt and the line
+`mode.NAME` of export.txt. The set-up and the command line list `CLASSIC_MODES`, all modes but the council.
 """
 
 import re
@@ -73,10 +74,10 @@ class _Floor:
         self._heard = [message for message in messages if message.ended]
         self._turns = [message for message in self._heard if message.author.kind != "user"]
         self._speakers = [message.author.id for message in self._turns]
-        self.eligible = [one for one in present if one.id not in self._speakers[-1:]]
+        self.eligible = [participant for participant in present if participant.id not in self._speakers[-1:]]
         # How many turns others took since each spoke, since the start for who never did.
         before = self._speakers[::-1]
-        self._waits = {one.id: before.index(one.id) if one.id in before else len(before) for one in present}
+        self._waits = {who.id: before.index(who.id) if who.id in before else len(before) for who in present}
         last = self._heard[-1] if self._heard else None
         self._last = last if last is not None and last.state == MessageState.DONE else None
 
@@ -90,18 +91,22 @@ class _Floor:
         return None
 
     def starving(self) -> Participant | None:
-        """Earliest deadline first: return the longest silent participant if one of the silent would otherwise be late."""
-        silent, limit = sorted(self.eligible, key=lambda one: -self._waits[one.id]), bound(len(self._present))
-        late = any(self._waits[one.id] + place > limit for place, one in enumerate(silent, start=1))
+        """Earliest deadline first: return the longest silent participant if one
+        of the silent would otherwise be late.
+        """
+        silent, limit = sorted(self.eligible, key=lambda who: -self._waits[who.id]), bound(len(self._present))
+        late = any(self._waits[item.id] + place > limit for place, item in enumerate(silent, start=1))
         return silent[0] if late else None
 
     def addressed(self) -> Participant | None:
-        """Return whom the last speaker addressed, None where two have the floor to themselves or did so twice lately."""
-        last, allowed = self._last, {one.id for one in self.eligible}
+        """Return whom the last speaker addressed, None where two have the floor to themselves or did
+        so twice lately.
+        """
+        last, allowed = self._last, {participant.id for participant in self.eligible}
         if last is None:
             return None
-        others = [one for one in self._debate.participants if one.id != last.author.id]
-        names = [one for one in addressed(last.content, others) if one in allowed]
+        others = [item for item in self._debate.participants if item.id != last.author.id]
+        names = [item for item in addressed(last.content, others) if item in allowed]
         if not names or (self._ping_pong() and names[-1] == self._speakers[-2]):
             return None
         fired = sum(
@@ -113,7 +118,7 @@ class _Floor:
     def most_eager(self) -> Chosen:
         """Choose by mentions, by silence, by little speech, and by a draw that depends on the seed alone."""
         speakers, span = self._speakers, 2 * len(self._present)
-        places = {one.id: place for place, one in enumerate(self._debate.participants)}
+        places = {participant.id: place for place, participant in enumerate(self._debate.participants)}
         named = mentioned(self._last.content, self.eligible) if self._last else set()
         if self._ping_pong():
             named -= set(speakers[-2:])
@@ -133,7 +138,7 @@ class _Floor:
         return len(self._present) > 2 and len(last) == 4 and last[:2] == last[2:] and last[0] != last[1]
 
     def _by_id(self, participant_id: str) -> Participant:
-        return next(one for one in self._present if one.id == participant_id)
+        return next(participant for participant in self._present if participant.id == participant_id)
 
 
 def _draw(seed: int, turn: int, place: int) -> int:
@@ -195,8 +200,8 @@ def with_sides(participants: Sequence[Participant], kinds: Sequence[str]) -> tup
     """
     sides = cycle(SIDES)
     return tuple(
-        replace(one, role=next(sides)) if not one.role and form_of(kind) == RequestForm.TRANSCRIPT else one
-        for one, kind in zip(participants, kinds, strict=True)
+        replace(item, role=next(sides)) if not item.role and form_of(kind) == RequestForm.TRANSCRIPT else item
+        for item, kind in zip(participants, kinds, strict=True)
     )
 
 
@@ -205,7 +210,7 @@ def system_prompt(debate: Debate, speaker: Participant, prompts: Prompts) -> str
     if speaker.system_prompt.strip():
         return speaker.system_prompt
     language, count = debate.language, len(debate.participants)
-    roster = ", ".join(_in_roster(one, speaker, language, prompts) for one in debate.participants)
+    roster = ", ".join(_in_roster(item, speaker, language, prompts) for item in debate.participants)
     parts = [prompts.text(language, "participant", name=speaker.name, count=count, roster=roster)]
     if speaker.persona.strip():
         parts.append(prompts.text(language, "persona", text=speaker.persona.strip()))
@@ -244,14 +249,18 @@ def _words(text: str) -> frozenset[str]:
 MOST_QUESTION = 300
 # None of these is also a noun, so that what stands before the first of them is the subject.
 _VERBS = _words(
-    "be have do get become remain adopt abolish accept allow apply avoid begin build buy choose consider continue create "
-    "decide disclose eat encourage ensure expand forbid give hire invest join keep learn legalise legalize let lower make "
-    "migrate move pay permit prevent prohibit protect provide publish raise reduce refuse regulate remove replace require "
+    "be have do get become remain adopt abolish accept allow apply avoid begin "
+    "build buy choose consider continue create "
+    "decide disclose eat encourage ensure expand forbid give hire invest join "
+    "keep learn legalise legalize let lower make "
+    "migrate move pay permit prevent prohibit protect provide publish raise "
+    "reduce refuse regulate remove replace require "
     "rewrite sell send spend subsidise subsidize switch take teach tell use write"
 )
 # These are nouns as well: verbs only behind a subject that leaves no doubt.
 _VERBS_OR_NOUNS = _words(
-    "ban charge cost cut drop end fund hold increase limit offer own plan open park pass rank rent stay go stop study "
+    "ban charge cost cut drop end fund hold increase limit offer own plan open "
+    "park pass rank rent stay go stop study "
     "support tax test train treat trust vote work"
 )
 _PRONOUNS = _words("i we you they he she it everyone everybody people nobody somebody anyone")
@@ -261,12 +270,14 @@ _ACTORS = _words("government state company parliament president school city coun
 _MODIFIERS = _words("sales sports savings arms customs news goods earnings systems operations plus thus gas")
 # Behind these a verb or an adjective belongs to a part of the subject.
 _LINKS = _words(
-    "of in on at for from with without under over above below who that which and or between to by during before "
+    "of in on at for from with without under over above below who that which "
+    "and or between to by during before "
     "after about not than when if why what how"
 )
 _IS = re.compile(
     r"(?P<verb>is|are) (?P<subject>[^?,]+?) (?P<rest>(?:better|worse|good|bad|safe|dangerous|worth|necessary|"
-    r"possible|ethical|wrong|fair|unfair|harmful|helpful|useful|useless)(?: (?:than|for|to|in|at|if|when|enough|it)\b[^?]*)?)\?",
+    r"possible|ethical|wrong|fair|unfair|harmful|helpful|useful|"
+    r"useless)(?: (?:than|for|to|in|at|if|when|enough|it)\b[^?]*)?)\?",
     re.IGNORECASE,
 )
 _KOREAN_QUESTION = re.compile(
@@ -309,7 +320,8 @@ _SIDES = re.compile(
 
 
 def side_of(answer: str) -> tuple[str, str]:
-    """Return the side that an answer begins with, yes or no, and the word that says so; two empty texts for neither.
+    """Return the side that an answer begins with, yes or no, and the word that says so; two empty texts
+    for neither.
 
     One that says what it depends on is no side, also behind a "yes".
     """
@@ -373,7 +385,9 @@ def _is(topic: str) -> str:
 
 
 def _korean(topic: str) -> str:
-    """Return the statement: the order of its words stays, so that only alternatives and open questions are in doubt."""
+    """Return the statement: the order of its words stays, so that only alternatives
+    and open questions are in doubt.
+    """
     if _KOREAN_QUESTION.search(topic):
         return ""
     for pattern, end in _KOREAN_ENDS:

@@ -1,7 +1,9 @@
-"""The running notes of a debate: what participants are sent of the statements that are no longer among the last ones.
+"""The running notes of a debate: what participants are sent of the statements
+that are no longer among the last ones.
 
-They are a summary beside the debate, written once statements have left the window, up to the end of the last full round:
-so they overlap what is sent, and nothing falls between. Killed in between, no notes are found and they are begun again.
+They are a summary beside the debate, written once statements have left the window, up to the end of the last
+full round: so they overlap what is sent, and nothing falls between. Killed in between, no notes are found and
+they are begun again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,13 +34,15 @@ MOST_STATEMENTS = 200_000
 
 
 def part_to_note(live: LiveSession, round_number: int) -> slice | None:
-    """Return the place of the statements that notes are due on before a turn of a round, None where all that left are noted."""
+    """Return the place of the statements that notes are due on before a turn of a round, None where all
+    that left are noted.
+    """
     said = statements(live.said)
-    noted = max((place for place, one in enumerate(said) if live.turns.summaries(one.turn_id)), default=-1)
+    noted = max((place for place, item in enumerate(said) if live.turns.summaries(item.turn_id)), default=-1)
     left = len(said) - WINDOW
     if left <= noted + 1:
         return None
-    full = next((place for place, one in enumerate(said) if one.round >= round_number), len(said))
+    full = next((place for place, message in enumerate(said) if message.round >= round_number), len(said))
     return slice(_noted(live, said), max(left, full))
 
 
@@ -57,32 +61,35 @@ def _noted(live: LiveSession, said: Sequence[Message]) -> int:
 
 def statements(messages: Sequence[Message]) -> list[Message]:
     """Return every statement that was finished."""
-    return [one for one in messages if is_said(one)]
+    return [message for message in messages if is_said(message)]
 
 
 def shortened(lines: list[str]) -> list[str]:
-    """Return as many statements as a model is sent at once; the middle is left out, as openings and last ones matter most."""
+    """Return as many statements as a model is sent at once; the middle is left out, as openings
+    and last ones matter most.
+    """
     while len(lines) > 1 and sum(map(len, lines)) > MOST_STATEMENTS:
         del lines[len(lines) // 2]
     return lines
 
 
 def _end_of(notes: Message, said: Sequence[Message]) -> int:
-    return next((place for place, one in enumerate(said, 1) if one.turn_id == notes.through), 0)
+    return next((place for place, message in enumerate(said, 1) if message.turn_id == notes.through), 0)
 
 
 def notes_request(
     debate: Debate, said: Sequence[Message], part: slice, before: str, writer: str, prompts: Prompts
 ) -> ModelRequest:
-    """Return the request to a "provider/model" for notes on a part of the statements; `before` are those before it.
+    """Return the request to a "provider/model" for notes on a part of the statements;
+    `before` are those before it.
 
     Each statement has its number from 1, who made it, and the round.
     """
     names, words, lines = known_names(debate), prompts.lines(debate.language, "assistant"), []
-    for number, one in [*enumerate(said, 1)][part]:
-        most = MOST_WITH_FILES if one.attachments else MOST_STATEMENT
-        text = defuse(with_files(one, words), names)[:most]
-        lines.append(f"({number}) {label_of(one.author)}, {one.round}: {text}")
+    for number, message in [*enumerate(said, 1)][part]:
+        most = MOST_WITH_FILES if message.attachments else MOST_STATEMENT
+        text = defuse(with_files(message, words), names)[:most]
+        lines.append(f"({number}) {label_of(message.author)}, {message.round}: {text}")
     lines = shortened(lines)
     if before:
         lines.insert(0, f"{words['notes_before']}\n{defuse(before, names)}")
@@ -100,15 +107,17 @@ async def write_notes(
     note: str = SummaryNote.AUTO,
     waits: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> str:
-    """Write notes on a part of a debate with the first model that gives some; return why there are none, "" if there are.
+    """Write notes on a part of a debate with the first model that gives some; return why there are none,
+    "" if there are.
 
-    `writers` are the names of the models by their "provider/model". Where it has to wait for a place at a provider, it does so inside `waits`.
+    `writers` are the names of the models by their "provider/model". Where it has to wait for a place at a
+    provider, it does so inside `waits`.
     """
     debate, failure = live.debate_session.debate, TOO_SMALL
     said = statements(live.said)
     covered, notes = said[part], notes_of(live)
     before = notes.content if notes is not None else ""
-    replaces = sum(tokens_of(line) for line in (before, *(one.content for one in covered)))
+    replaces = sum(tokens_of(line) for line in (before, *(item.content for item in covered)))
     for writer, name in islice(writers.items(), _WRITERS):
         author = Author(id=NOTES, name=name, kind=NOTES)
         request = notes_request(debate, said, part, before, writer, prompts)

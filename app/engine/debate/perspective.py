@@ -1,7 +1,7 @@
 """The transcript of a debate as one participant's model sees it, in a form that every provider accepts; pure.
 
-Own words are `assistant`, all others are `user` with a label, neighbours of one role are merged, and the first
-and last message are the user's. Small models get the whole debate as one message instead.
+Own words are `assistant`, all others are `user` with a label, neighbours of one role are merged, and the
+first and last message are the user's. Small models get the whole debate as one message instead.
 """
 
 import re
@@ -32,7 +32,8 @@ class Turn:
     """A turn that is asked for, with what its participant's model can be told; pure."""
 
     debate: Debate
-    # What was said. Files of the context and of what the user said are sent as they are: give them as the model takes them.
+    # What was said. Files of the context and of what the user said are sent as they are: give them as the
+    # model takes them.
     messages: Sequence[Message]
     speaker: Participant
     round: int
@@ -45,19 +46,19 @@ class Turn:
     def readable(self) -> list[Message]:
         """Return the messages that the participant may read, in order.
 
-        Failed, cut and empty messages are left out. With an independent opening no participant reads another's first
-        statement before having made their own.
+        Failed, cut and empty messages are left out. With an independent opening no participant reads
+        another's first statement before having made their own.
         """
         seen = [message for message in self.messages if is_said(message)]
         if self._is_unseen():
-            seen = [one for one in seen if one.author.kind == "user" or one.author.id == self.speaker.id]
+            seen = [item for item in seen if item.author.kind == "user" or item.author.id == self.speaker.id]
         return seen
 
     def shown(self) -> list[Message]:
         """Return those of the readable messages that are sent, at most `window`.
 
-        Always kept, however old: the participant's own last message, the user's latest, and the latest that addressed the
-        participant.
+        Always kept, however old: the participant's own last message, the user's latest, and the latest that
+        addressed the participant.
         """
         seen = self.readable()
         if len(seen) <= self.window:
@@ -70,13 +71,17 @@ class Turn:
         return [seen[place] for place in sorted(shown)]
 
     def pinned(self, shown: Sequence[Message]) -> list[Message]:
-        """Return the pinned messages that are not among those `shown`, in the order in which they were pinned."""
+        """Return the pinned messages that are not among those `shown`, in the order in
+        which they were pinned.
+        """
         known = {message.id for message in shown}
         there = {message.id: message for message in self.readable() if message.id not in known}
         return [there[pinned] for pinned in self.debate.pinned if pinned in there]
 
     def told_notes(self) -> str:
-        """Return the notes that are sent: none before a statement that is made without knowing the others'."""
+        """Return the notes that are sent: none before a statement that is made without knowing the
+        others'.
+        """
         return "" if self._is_unseen() else self.notes
 
     def _is_unseen(self) -> bool:
@@ -90,7 +95,7 @@ class Turn:
                 continue
             if message.author.kind == "user":
                 found.setdefault("user", place)
-            others = [one for one in self.debate.participants if one.id != message.author.id]
+            others = [item for item in self.debate.participants if item.id != message.author.id]
             if "to" not in found and self.speaker.id in addressed(message.content, others):
                 found["to"] = place
         return {*found.values()}
@@ -107,23 +112,24 @@ def chat_request(turn: Turn, prompts: Prompts) -> ModelRequest:
         said = text if own else f"[{label_of(message.author)}]: {text}"
         items.append({"role": Role.ASSISTANT if own else Role.USER, "content": said})
     system = {"role": Role.SYSTEM, "content": system_prompt(debate, speaker, prompts)}
-    # Providers keep the beginning of a request up to a block: the brief is one, and the cue is for this turn alone.
-    blocks = [(one["role"], [str(one["content"])]) for one in merged(items)]
+    # Providers keep the beginning of a request up to a block: the brief is one, and the cue is for this turn
+    # alone.
+    blocks = [(item["role"], [str(item["content"])]) for item in merged(items)]
     if not blocks or blocks[0][0] != Role.USER:
         blocks.insert(0, (Role.USER, []))
     brief = [_brief(debate, prompts, names, words)]
     if notes := turn.told_notes():
         brief.append(f"{words['debate_notes']}\n{defuse(notes, names)}")
-    for one in turn.pinned(shown):
-        pinned = words["debate_pinned"].format(name=label_of(one.author))
-        brief.append(f"{pinned}\n{defuse(with_files(one, words), names)}")
+    for item in turn.pinned(shown):
+        pinned = words["debate_pinned"].format(name=label_of(item.author))
+        brief.append(f"{pinned}\n{defuse(with_files(item, words), names)}")
     blocks[0][1][:0] = brief
     if blocks[-1][0] != Role.USER:
         blocks.append((Role.USER, []))
     blocks[-1][1].append(_cue(turn, prompts))
     messages_sent = [{"role": role, "content": _content(texts)} for role, texts in blocks]
     # What is seen comes before the brief, which names it: a request begins as the last one did.
-    files = [file for one in shown if one.author.kind == "user" for file in one.attachments]
+    files = [file for item in shown if item.author.kind == "user" for file in item.attachments]
     messages_sent[0]["content"] = with_seen((*debate.context, *files), messages_sent[0]["content"])
     return asked_of(speaker, system, *messages_sent)
 
@@ -144,7 +150,7 @@ def transcript_request(turn: Turn, prompts: Prompts) -> ModelRequest:
     debate, speaker = turn.debate, turn.speaker
     lines = prompts.lines("en", "transcript")
     parts = [lines["motion"].format(topic=motion_of(debate.topic))]
-    parts += [f"{one.name} {_stance(one, lines, prompts)}." for one in debate.participants if one.role]
+    parts += [f"{item.name} {_stance(item, lines, prompts)}." for item in debate.participants if item.role]
     if persona := _one_line(speaker.persona):
         parts.append(lines["persona"].format(name=speaker.name, text=_cut(persona, TRANSCRIPT_PERSONA)))
     context = " ".join((debate.instructions, *(f"{file.name}: {file.text}" for file in debate.context)))
@@ -179,7 +185,7 @@ def opener(speaker: Participant, round_number: int, rounds: int, prompts: Prompt
 
 def notes_of(live: LiveSession) -> Message | None:
     """Return the running notes that are in use, None for none."""
-    return summary_for(live, (one.turn_id for one in reversed(live.said)), "")
+    return summary_for(live, (message.turn_id for message in reversed(live.said)), "")
 
 
 def notes_sent(live: LiveSession, window: int = WINDOW) -> str:
@@ -196,17 +202,19 @@ def is_said(message: Message) -> bool:
 
 def known_names(debate: Debate) -> tuple[str, ...]:
     """Return every name that a label could carry."""
-    return (*(one.name for one in debate.participants), *USER_NAMES)
+    return (*(participant.name for participant in debate.participants), *USER_NAMES)
 
 
 def defuse(text: str, names: tuple[str, ...]) -> str:
-    """Return the text without lines that look like a participant's label, so that no message can be forged."""
+    """Return the text without lines that look like a participant's label, so that no message can be
+    forged.
+    """
     return _forged(names).sub(r"\1[\2] -", text)
 
 
 @lru_cache(maxsize=64)
 def _forged(names: tuple[str, ...]) -> re.Pattern[str]:
-    known = "|".join([LABEL_OF_PROGRAM, *(re.escape(one) for one in sorted(names, key=len, reverse=True))])
+    known = "|".join([LABEL_OF_PROGRAM, *(re.escape(name) for name in sorted(names, key=len, reverse=True))])
     return re.compile(rf"(?i)(^|[\n\r\u2028\u2029\x85\v\f])[^\S\n]*[\[［]\s*({known})\s*[\]］]\s*[:：]")
 
 

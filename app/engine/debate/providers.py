@@ -43,7 +43,7 @@ class DebateProviders:
 
     def mute(self, session: DebateSession) -> set[str]:
         """Return the participants whose models cannot argue: they take no chat messages."""
-        return {one.id for one in session.debate.participants if not self._can_think(one.provider)}
+        return {item.id for item in session.debate.participants if not self._can_think(item.provider)}
 
     def can_judge(self, seat: Seat) -> bool:
         """Return whether a model can judge; one that was not checked yet can."""
@@ -61,37 +61,42 @@ class DebateProviders:
         named = (debate.judge,) if fits else ()
         judges = (*named, *(council.judges or self.council_judges(session))[:1]) if judged else ()
         absent = self.absent(session) if votes else frozenset()
-        voters = [one.seat for one in debate.participants if votes and one.id not in absent]
+        voters = [item.seat for item in debate.participants if votes and item.id not in absent]
         return [*voters, *map(seat_of, judges)]
 
     def writers(self, session: DebateSession) -> dict[str, str]:
-        """Return the models that can write running notes with their names: the judge that was chosen, and the participants'.
+        """Return the models that can write running notes with their names: the judge that was chosen,
+        and the participants'.
 
         No other provider reads the debate for that.
         """
-        usable = {one.config.id for one in self._ready(_used(session))}
+        usable = {status.config.id for status in self._ready(_used(session))}
         chosen = [session.debate.judge] if seat_of(session.debate.judge)[1] else []
-        found = _named(session, (*chosen, *(name_of(one.seat) for one in session.debate.participants)))
-        return {one: name for one, name in found.items() if seat_of(one)[0] in usable}
+        found = _named(session, (*chosen, *(name_of(item.seat) for item in session.debate.participants)))
+        return {item: name for item, name in found.items() if seat_of(item)[0] in usable}
 
     def offered_judges(self, session: DebateSession) -> dict[str, str]:
-        """Return whom the user can ask for a verdict, with their names: the default first, then all that are ready."""
+        """Return whom the user can ask for a verdict, with their names: the default first, then all
+        that are ready.
+        """
         # Behind the chosen judge stand those whom the user can choose in its place.
         others = replace(session, debate=replace(session.debate, judge=""))
         judges = _named(session, (*self.council_judges(session), *self.council_judges(others)))
         found = judges | self._readers(session) | judges
-        return {one: name for one, name in found.items() if self.can_judge(seat_of(one))}
+        return {item: name for item, name in found.items() if self.can_judge(seat_of(item))}
 
     def _readers(self, session: DebateSession) -> dict[str, str]:
-        usual = (one for one in self._ready(_used(session)) if one.default_model)
+        usual = (status for status in self._ready(_used(session)) if status.default_model)
         writers = self.writers(session)
         return writers | {name_of((one.config.id, one.default_model)): one.label for one in usual} | writers
 
     def _ready(self, used: set[str]) -> list[ProviderStatus]:
-        """Return the providers that are ready, whose models can argue, and that may read a session that uses these."""
+        """Return the providers that are ready, whose models can argue, and that may read a session
+        that uses these.
+        """
         barred = self._barred(used)
-        ready = [one for one in self.statuses() if one.ready and self._can_think(one.config.id)]
-        return [one for one in ready if one.config.id not in barred]
+        ready = [status for status in self.statuses() if status.ready and self._can_think(status.config.id)]
+        return [status for status in ready if status.config.id not in barred]
 
     def barred(self, session: DebateSession) -> set[str]:
         """Return the providers that may not read a session, whoever chose them.
@@ -101,7 +106,7 @@ class DebateProviders:
         return self._barred(_used(session))
 
     def _barred(self, used: set[str]) -> set[str]:
-        elsewhere = {one.config.id for one in self.statuses() if not stays_here(one)}
+        elsewhere = {status.config.id for status in self.statuses() if not stays_here(status)}
         return set() if used & elsewhere else elsewhere
 
     def tell_helpless(self, live: LiveSession | None) -> None:
@@ -115,7 +120,7 @@ class DebateProviders:
 
         That is where somebody elsewhere is ready, and may not read it.
         """
-        ready = {one.config.id for one in self.statuses() if one.ready}
+        ready = {status.config.id for status in self.statuses() if status.ready}
         return f"{code}_here" if ready & self.barred(session) else code
 
     def check_judge(self, judge: str, session: DebateSession) -> None:
@@ -132,18 +137,19 @@ class DebateProviders:
         provider, model = seat_of(chosen := session.debate.helper)
         if provider in self.barred(session):
             raise BadInput("reader_elsewhere", model=chosen)
-        allowed = self._may_read(_used(session)) & {one.config.id for one in self.statuses()}
+        allowed = self._may_read(_used(session)) & {status.config.id for status in self.statuses()}
         if chosen and not (model and provider in allowed and self._can_think(provider)):
             raise BadInput("unknown_helper", model=chosen, providers=", ".join(sorted(allowed)))
 
     def helper(self, session: DebateSession) -> str:
         """Return the "provider/model" that compares a council's answers, "" where nobody can.
 
-        It is the one that the user chose, else the one before, as long as it can be asked; else the first of `helpers`.
+        It is the one that the user chose, else the one before, as long as it can be asked; else the first of
+        `helpers`.
         """
         council, found = session.debate.council, self.helpers(session)
         chosen = session.debate.helper or (council.helper if council else "")
-        provider, known = seat_of(chosen)[0], {seat_of(one)[0] for one in found}
+        provider, known = seat_of(chosen)[0], {seat_of(item)[0] for item in found}
         if provider in known if found else provider not in self.barred(session):
             return chosen
         return next(iter(found), "")
@@ -151,56 +157,63 @@ class DebateProviders:
     def helpers(self, session: DebateSession) -> dict[str, str]:
         """Return who can compare a council's answers, with their names, the cheapest first.
 
-        First those of a provider that the session uses, then of one that may read any session; the default model of a
-        provider comes before a participant's own.
+        First those of a provider that the session uses, then of one that may read any session; the default
+        model of a provider comes before a participant's own.
         """
         used, may_read = _used(session), self._may_read(_used(session))
-        taking_part = {one.seat for one in session.debate.participants}
+        taking_part = {participant.seat for participant in session.debate.participants}
 
         def rank(one: str) -> tuple[bool, bool, float]:
             seat = seat_of(one)
             return seat[0] not in used, seat in taking_part, self._price(seat)
 
         readers = self._readers(session)
-        return {one: readers[one] for one in sorted(readers, key=rank) if seat_of(one)[0] in may_read}
+        return {item: readers[item] for item in sorted(readers, key=rank) if seat_of(item)[0] in may_read}
 
     def may_not_read(self, session: DebateSession) -> ProviderStatus | None:
-        """Return a provider that could compare a council's answers if it might read any session; None where one can already."""
-        could = {seat_of(one)[0] for one in self._readers(session)}
+        """Return a provider that could compare a council's answers if it might read any session; None
+        where one can already.
+        """
+        could = {seat_of(reader)[0] for reader in self._readers(session)}
         if could & self._may_read(_used(session)):
             return None
-        return next((one for one in self.statuses() if one.config.id in could), None)
+        return next((status for status in self.statuses() if status.config.id in could), None)
 
     def outside(self, session: DebateSession) -> list[str]:
-        """Return the models that can read a council without having taken part, each a "provider/model", the best first.
+        """Return the models that can read a council without having taken part, each a "provider/model",
+        the best first.
 
-        First those of a base family that does not take part, then others, and the participants' own last. All are of
-        providers that the session uses, or that may read any session.
+        First those of a base family that does not take part, then others, and the participants' own last. All
+        are of providers that the session uses, or that may read any session.
         """
-        return self._outside([one.seat for one in session.debate.participants])
+        return self._outside([participant.seat for participant in session.debate.participants])
 
     def _outside(self, taking: Sequence[tuple[str, str]]) -> list[str]:
         families = {family_of(model) for _, model in taking}
         used = {provider for provider, _ in taking}
         may_read = self._may_read(used)
-        ready = [one for one in self._ready(used) if one.config.id in may_read]
-        usual = [(one.config.id, one.default_model) for one in ready if one.default_model]
-        every = [(one.config.id, model) for one in ready for model in one.models]
+        ready = [status for status in self._ready(used) if status.config.id in may_read]
+        usual = [(status.config.id, status.default_model) for status in ready if status.default_model]
+        every = [(status.config.id, model) for status in ready for model in status.models]
         found = [*(seat for seat in usual if family_of(seat[1]) not in families), *usual, *every]
-        usable = {one.config.id for one in ready}
+        usable = {status.config.id for status in ready}
         inside = [seat for seat in taking if seat[0] in usable]
         others = [seat for seat in found if seat not in taking]
         return [*dict.fromkeys(map(name_of, (*others, *inside)))]
 
     def _may_read(self, used: set[str]) -> set[str]:
-        """Return the providers that may be sent a session that uses these: these, and those that may read any."""
+        """Return the providers that may be sent a session that uses these: these, and those
+        that may read any.
+        """
         return used | set(self._documents.settings().may_read_any)
 
     def council_judges(self, session: DebateSession) -> tuple[str, ...]:
-        """Return who reads a session at its end: the user's choice alone, else as in `outside`; none where the user wants none."""
+        """Return who reads a session at its end: the user's choice alone, else as in `outside`; none
+        where the user wants none.
+        """
         judge, barred = session.debate.judge, self.barred(session)
         chosen = [] if judge == NO_JUDGE else [judge] if "/" in judge else self.outside(session)
-        able = (one for one in chosen if self.can_judge(seat_of(one)) and seat_of(one)[0] not in barred)
+        able = (item for item in chosen if self.can_judge(seat_of(item)) and seat_of(item)[0] not in barred)
         return tuple(islice(able, MOST_JUDGES))
 
     def first_judge(self, session: DebateSession) -> str:
@@ -208,13 +221,17 @@ class DebateProviders:
         return next(iter(self.council_judges(session)), "")
 
     def outsider(self, session: DebateSession) -> str:
-        """Return the "provider/model" of another base family than those that take part, "" where there is none."""
-        return self.outsider_of([name_of(one.seat) for one in session.debate.participants])
+        """Return the "provider/model" of another base family than those that take part, ""
+        where there is none.
+        """
+        return self.outsider_of([name_of(participant.seat) for participant in session.debate.participants])
 
     def outsider_of(self, taking: Sequence[str]) -> str:
-        """Return the "provider/model" of another base family than these that may read what they do, "" for none."""
+        """Return the "provider/model" of another base family than these that may read what they do, ""
+        for none.
+        """
         families = set(map(family_of, taking))
-        first = next(iter(self._outside([seat_of(one) for one in taking])), "")
+        first = next(iter(self._outside([seat_of(item) for item in taking])), "")
         return first if first and family_of(first) not in families else ""
 
     def form(self, provider_id: str) -> str:
@@ -230,18 +247,24 @@ class DebateProviders:
         return self.form(provider_id) != RequestForm.TRANSCRIPT
 
     def tools(self, debate: Debate, speaker: Participant) -> str:
-        """Return which tools a participant may use, a DebateTools: none where its model takes no chat messages."""
+        """Return which tools a participant may use, a DebateTools: none
+        where its model takes no chat messages.
+        """
         return debate.tools if self._can_think(speaker.provider) else DebateTools.NONE
 
     def absent(self, session: DebateSession) -> frozenset[str]:
-        """Return which participants are absent: their provider is gone or switched off, or the user left them out."""
+        """Return which participants are absent: their provider is gone or switched off,
+        or the user left them out.
+        """
         unusable = (ProviderProblem.DISABLED, ProviderProblem.UNKNOWN_KIND)
-        usable = {one.config.id for one in self.statuses() if one.problem not in unusable}
-        gone = {one.id for one in session.debate.participants if one.provider not in usable}
+        usable = {status.config.id for status in self.statuses() if status.problem not in unusable}
+        gone = {item.id for item in session.debate.participants if item.provider not in usable}
         return frozenset(gone | set(session.debate.left))
 
     def request(self, live: LiveSession, spoken: Speak, window: int, verdict: str = "") -> ModelRequest:
-        """Return the request of a turn, with at most `window` messages; a what-if round is told the last `verdict`."""
+        """Return the request of a turn, with at most `window` messages;
+        a what-if round is told the last `verdict`.
+        """
         debate, messages = live.debate_session.debate, live.said
         speaker = participant_of(debate, spoken.speaker)
         thinks = self._can_think(speaker.provider)
@@ -254,7 +277,7 @@ class DebateProviders:
             return transcript_request(turn, self._prompts)
         # What others say first stands before the own opening where that was made without it.
         blind = debate.independent_opening and spoken.round == 1
-        own = (one for one in reversed(messages) if one.author.id == speaker.id)
+        own = (message for message in reversed(messages) if message.author.id == speaker.id)
         grows = len(turn.readable()) <= window and not blind
         plan = cache_plan(live.id, speaker.id, messages, own, brief=True, tail=True, grows=grows)
         return replace(chat_request(turn, self._prompts), cache=plan)
@@ -262,7 +285,7 @@ class DebateProviders:
     def given(self, debate: Debate, provider: str, model: str) -> Debate:
         """Return a debate with its context files as a model takes them."""
         taker = self._directory.model(provider, model)
-        return replace(debate, context=tuple(as_taken(one, taker) for one in debate.context))
+        return replace(debate, context=tuple(as_taken(attachment, taker) for attachment in debate.context))
 
     def taken(self, live: LiveSession, speaker: Participant) -> tuple[Debate, list[Message]]:
         """Return a debate and what was said in it, all files as a participant's model takes them."""
@@ -292,7 +315,7 @@ class DebateProviders:
         room = fits(self._models.known_facts(*speaker.seat)) // 2
         count = 0
         for message in reversed(live.said):
-            texts = (message.content, *(one.text for one in message.attachments))
+            texts = (message.content, *(attachment.text for attachment in message.attachments))
             room -= sum(tokens_of(text, speaker.model) for text in texts)
             if room < 0:
                 break
@@ -301,10 +324,12 @@ class DebateProviders:
 
 
 def _used(session: DebateSession) -> set[str]:
-    return {one.provider for one in session.debate.participants}
+    return {participant.provider for participant in session.debate.participants}
 
 
 def _named(session: DebateSession, models: Iterable[str]) -> dict[str, str]:
-    """Return models, each a "provider/model", with their names: that of a participant, else of the model itself."""
-    names = {name_of(one.seat): one.name for one in reversed(session.debate.participants)}
-    return {one: names.get(one, seat_of(one)[1]) for one in models}
+    """Return models, each a "provider/model", with their names: that of a participant, else
+    of the model itself.
+    """
+    names = {name_of(item.seat): item.name for item in reversed(session.debate.participants)}
+    return {model: names.get(model, seat_of(model)[1]) for model in models}

@@ -45,7 +45,8 @@ _NUMBERED = re.compile(r"(?:^|\s)\(?(\d{1,2})[.)]\s+")
 _NEXT = re.compile(r"(?<=[.!?。！？;])\s+(?=[A-ZÀ-Þ가-힣\d“\"'(])|(?<=;)\s+")
 # What is no sentence by itself: it leans on another one, or ends with an abbreviation.
 _LEANS = re.compile(
-    r"(?:it|its|this|that|these|those|they|he|she|so|then|thus|but|and|or|therefore|hence|however|otherwise)\b"
+    r"(?:it|its|this|that|these|those|they|he|she|so|then|thus|but|and|or|"
+    r"therefore|hence|however|otherwise)\b"
     r"|(?:그|이|저)(?:는|가|것|들|를|건|게|런|래서|러나|러므로|리고)|따라서|하지만|또한|즉\b",
     re.IGNORECASE,
 )
@@ -106,7 +107,7 @@ def one_line(value: object, most: int = MOST_OPTION) -> str:
 
 def numbers_in(value: object, most: int) -> list[int]:
     """Return the numbers from 1 to `most` in a JSON array, each once; whatever else it has is passed over."""
-    return [*dict.fromkeys(one for one in as_list(value) if type(one) is int and 0 < one <= most)]
+    return [*dict.fromkeys(number for number in as_list(value) if type(number) is int and 0 < number <= most)]
 
 
 def without_marks(text: str) -> str:
@@ -134,20 +135,21 @@ def read_trailer(trailer: str) -> Position:
 def read_choice(text: str, shown: Sequence[tuple[str, str]]) -> str:
     """Return the id of the option that a text chooses, OTHER for another one, "" where that is in doubt.
 
-    `shown` are the options' ids and texts in the order in which this reader saw them, the first with the letter A.
+    `shown` are the options' ids and texts in the order in which this reader saw them, the first with the
+    letter A.
     """
-    by_letter = {letter: one for letter, (one, _) in zip(LETTERS, shown, strict=False)}
+    by_letter = {letter: item for letter, (item, _) in zip(LETTERS, shown, strict=False)}
     said = read_object(text)
     if said is not None and "choice" in said:
         return _named_choice(one_line(said["choice"]), by_letter, shown)
-    sentences = [one for one in _SENTENCE.findall(text) if not _NOT.search(one)]
+    sentences = [item for item in _SENTENCE.findall(text) if not _NOT.search(item)]
     named = {letter.upper() for one in sentences for pair in _NAMED.findall(one) for letter in pair if letter}
-    alone = {letter for one in sentences for found in _LONE.findall(one) for letter in found if letter}
-    alone |= {found[1] for one in sentences if (found := _ONLY.fullmatch(one))}
+    alone = {letter for item in sentences for found in _LONE.findall(item) for letter in found if letter}
+    alone |= {found[1] for sentence in sentences if (found := _ONLY.fullmatch(sentence))}
     for chosen in (
-        {by_letter.get(one, "") for one in named},
+        {by_letter.get(item, "") for item in named},
         _texts_in(" ".join(sentences), shown),
-        {by_letter.get(one, "") for one in alone},
+        {by_letter.get(item, "") for item in alone},
     ):
         if chosen:
             return chosen.pop() if len(chosen) == 1 else ""
@@ -156,11 +158,13 @@ def read_choice(text: str, shown: Sequence[tuple[str, str]]) -> str:
 
 def same_words(text: str) -> str:
     """Return the letters and digits of a text alone, to tell whether two short answers are the same."""
-    return "".join(one for one in unicodedata.normalize("NFKC", text).casefold() if one.isalnum())
+    return "".join(item for item in unicodedata.normalize("NFKC", text).casefold() if item.isalnum())
 
 
 def parts_of(claim: str) -> list[str]:
-    """Return the numbered parts or the sentences of a claim; the claim alone where one of them does not stand by itself."""
+    """Return the numbered parts or the sentences of a claim; the claim alone where one
+    of them does not stand by itself.
+    """
     numbers = _NUMBERED.findall(claim)
     if len(numbers) > 1 and [*map(int, numbers)] == [*range(1, len(numbers) + 1)]:
         before, *parts = _NUMBERED.split(claim)
@@ -168,8 +172,8 @@ def parts_of(claim: str) -> list[str]:
         parts = [claim] if before else parts[1::2]
     else:
         parts = _NEXT.split(claim)
-    parts = [one.strip(" ,;") for one in parts]
-    whole = any(len(one.split()) < 2 or _LEANS.match(one) or _ABBREVIATION.search(one) for one in parts)
+    parts = [part.strip(" ,;") for part in parts]
+    whole = any(len(part.split()) < 2 or _LEANS.match(part) or _ABBREVIATION.search(part) for part in parts)
     return [claim] if whole else parts
 
 
@@ -194,18 +198,18 @@ def _named_choice(choice: str, by_letter: dict[str, str], shown: Sequence[tuple[
         return by_letter[letter]
     if choice.casefold() == OTHER:
         return OTHER
-    same = {one for one, text in shown if same_words(text) == same_words(choice) and same_words(text)}
+    same = {item for item, text in shown if same_words(text) == same_words(choice) and same_words(text)}
     return same.pop() if len(same) == 1 else ""
 
 
 def _texts_in(text: str, shown: Sequence[tuple[str, str]]) -> set[str]:
     """Return the options whose text stands in a text word for word, the longest first."""
     found = set()
-    for one, words in sorted(shown, key=lambda pair: len(pair[1]), reverse=True):
+    for item, words in sorted(shown, key=lambda pair: len(pair[1]), reverse=True):
         # Short ones are parts of other words: "No" of "know", "예" of "예요".
         whole = r"(?<!\w){}(?!\w)" if len(words) <= SHORT else "{}"
         pattern = re.compile(whole.format(re.escape(words)), re.IGNORECASE)
         if words and pattern.search(text):
             text = pattern.sub(" ", text)
-            found.add(one)
+            found.add(item)
     return found

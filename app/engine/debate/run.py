@@ -44,7 +44,8 @@ LookedUp = Callable[[Message], Awaitable[None]] | None
 class StatementTree(TurnTree):
     """The turns that a statement takes: the speaker's, asked as `plan` says, and its sub-agents' below it.
 
-    `written` returns the statement as it is kept, and the fields of the session that change with it, after `looked_up`.
+    `written` returns the statement as it is kept, and the fields of the session that change with it, after
+    `looked_up`.
     """
 
     def __init__(self, context: TreeContext, plan: CallPlan, written: Written, looked_up: LookedUp) -> None:
@@ -86,7 +87,7 @@ class StatementTree(TurnTree):
             items.append({"role": Role.USER, "content": told})
         if not items:
             return request
-        messages = merged([dict(one) for one in (*request.messages, *items)])
+        messages = merged([dict(message) for message in (*request.messages, *items)])
         return replace(request, messages=(*messages,), tools=tuple(sorted(functions, key=name_of)))
 
 
@@ -110,15 +111,16 @@ class StatementRun(Run):
         council = self._live.debate_session.debate.council
         if council is None or not council.max_usd:
             return False
-        said = (one.usage for one in self._live.messages if one.usage is not None)
+        said = (message.usage for message in self._live.messages if message.usage is not None)
         used = (*said, *self._live.session.unsaid)
-        return sum(one.cost_usd or 0.0 for one in used) >= council.max_usd
+        return sum(usage.cost_usd or 0.0 for usage in used) >= council.max_usd
 
     def _look_again(self) -> None:
         """Look again at what is due: a check has ended."""
 
     def _turn(self, plan: CallPlan, model: str, tools: str) -> AgentTurn:
-        """Return the turn of a plan, as far as it was taken before; the speaker may use some `tools` (DebateTools).
+        """Return the turn of a plan, as far as it was taken before;
+        the speaker may use some `tools` (DebateTools).
 
         A participant that is an assistant has that assistant's own, if the debate allows them.
         """
@@ -157,7 +159,7 @@ class StatementRun(Run):
         """Take the turn that leads to a statement; one whose speaker is not free has failed."""
         live, services = self._live, self._services
         live.start_turn(turn.message())
-        spent = [one for one in live.turns.said_below(turn.turn_id) if one.id > self._since]
+        spent = [item for item in live.turns.said_below(turn.turn_id) if item.id > self._since]
         budget, language = Budget(services.directory.settings, spent, services.clock), live.session.language
         waits = self._waits
         context = TreeContext(live=live, services=services, budget=budget, language=language, waits=waits)
@@ -172,21 +174,23 @@ class StatementRun(Run):
 
 
 def begun_turn(live: LiveSession, message: Message) -> str:
-    """Return the id of the turn that leads to a statement to be, if it was begun with tools and not ended, else ""."""
+    """Return the id of the turn that leads to a statement to be, if it was begun with tools and not ended,
+    else "".
+    """
     wanted = (message.author.id, message.part, message.round, message.retakes)
     for turn_id in reversed(live.turns.ids):
         first = live.turns.first(turn_id)
         if first is None or (first.author.id, first.part, first.round, first.retakes) != wanted:
             continue
         messages = live.turns.said(turn_id)
-        called = any(one.tool_calls and one.state == MessageState.DONE for one in messages)
+        called = any(item.tool_calls and item.state == MessageState.DONE for item in messages)
         return turn_id if called and not is_over(messages) else ""
     return ""
 
 
 def close_others(live: LiveSession, *kept: str) -> None:
     """End the turns with open questions, but for those that go on: nobody needs to answer them any more."""
-    for turn_id in {live.turns.root(one.turn_id) for one in open_questions(live)} - {*kept}:
+    for turn_id in {live.turns.root(question.turn_id) for question in open_questions(live)} - {*kept}:
         close_turns(live, turn_id)
 
 
@@ -211,7 +215,8 @@ SKIPPED = "skipped"
 
 @dataclass(eq=False, repr=False)
 class HeldTurns:
-    """Retries such a turn, skips it, or goes on without its participant; all raise BadInput, NotFound, StorageError.
+    """Retries such a turn, skips it, or goes on without its participant; all raise BadInput, NotFound,
+    StorageError.
 
     Each of them resumes the debate.
     """
@@ -221,7 +226,9 @@ class HeldTurns:
     _absent: Callable[[DebateSession], frozenset[str]]
 
     async def retry(self, session_id: str) -> None:
-        """Take the turn now, however long its provider asked to wait; or retry the failed turns that led to a pause."""
+        """Take the turn now, however long its provider asked to wait; or retry the failed turns that led
+        to a pause.
+        """
         live = await self._at_rest(session_id)
         if (spoken := self._next(live)) is not None:
             participant = director.participant_of(live.debate_session.debate, spoken.speaker)
@@ -249,8 +256,8 @@ class HeldTurns:
         """Leave a participant out of the rest of the debate."""
         live = await self._open(session_id)
         session = live.debate_session
-        left = [one for one in self._present(session) if one.id != participant_id]
-        gone = next((one for one in session.debate.participants if one.id == participant_id), None)
+        left = [participant for participant in self._present(session) if participant.id != participant_id]
+        gone = next((item for item in session.debate.participants if item.id == participant_id), None)
         if gone is None:
             raise NotFound("participant_not_found", participants=_names(session.debate.participants))
         if len(left) < MIN_PARTICIPANTS:
@@ -260,10 +267,10 @@ class HeldTurns:
     async def retake(self, session_id: str, message_id: str) -> None:
         """Take a failed turn again before the debate goes on."""
         live = await self._open(session_id)
-        failed = next((one for one in live.said if one.id == message_id), None)
+        failed = next((message for message in live.said if message.id == message_id), None)
         if failed is None:
             raise NotFound("message_not_found", message=message_id)
-        if failed.state != MessageState.FAILED or any(one.retakes == message_id for one in live.said):
+        if failed.state != MessageState.FAILED or any(message.retakes == message_id for message in live.said):
             raise BadInput("turn_not_failed")
         await self._go_on(live, lambda debate: with_due(debate, message_id))
 
@@ -278,15 +285,15 @@ class HeldTurns:
         else:
             spoken = self._next(live)
             ids = {spoken.speaker} if spoken is not None else set()
-        return tuple(one for one in present if one.id in ids and len(present) > MIN_PARTICIPANTS)
+        return tuple(item for item in present if item.id in ids and len(present) > MIN_PARTICIPANTS)
 
     async def participant(self, session_id: str, name: str) -> Participant:
         """Return who is called so in a debate. Raises NotFound that names everybody."""
         live = await self._sessions.open(session_id)
         participants = live.debate_session.debate.participants
-        for one in participants:
-            if one.name.casefold() == name.strip().casefold():
-                return one
+        for item in participants:
+            if item.name.casefold() == name.strip().casefold():
+                return item
         raise NotFound("participant_not_found", participants=_names(participants))
 
     async def _open(self, session_id: str) -> LiveSession:
@@ -326,7 +333,7 @@ class HeldTurns:
 
     def _present(self, session: DebateSession) -> list[Participant]:
         absent = self._absent(session)
-        return [one for one in session.debate.participants if one.id not in absent]
+        return [participant for participant in session.debate.participants if participant.id not in absent]
 
 
 def with_due(debate: Debate, message_id: str) -> Debate:
@@ -335,4 +342,4 @@ def with_due(debate: Debate, message_id: str) -> Debate:
 
 
 def _names(participants: tuple[Participant, ...]) -> str:
-    return ", ".join(one.name for one in participants)
+    return ", ".join(participant.name for participant in participants)

@@ -32,8 +32,8 @@ MIN_OPTIONS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebateSetup(session.DebateChoices):
-    """What was chosen before the start, by the program `asked_by` or the user (""); a `seed` of None is derived from the
-    session's id.
+    """What was chosen before the start, by the program `asked_by` or the user (""); a `seed`
+    of None is derived from the session's id.
     """
 
     topic: str
@@ -92,36 +92,38 @@ def given_options(texts: Sequence[str]) -> tuple[Option, ...]:
 
 def set_up_again(debate: session.Debate, offered: Sequence[Participant]) -> Draft:
     """Return the set-up of a debate to start it once more, with the participants that can be chosen now."""
-    models = {one.seat for one in offered}
-    by_id = {one.id: one for one in offered}
+    models = {participant.seat for participant in offered}
+    by_id = {participant.id: participant for participant in offered}
 
     def draft(one: Participant, **chosen: Any) -> ParticipantDraft:
         return ParticipantDraft(id=one.id, provider=one.provider, model=one.model, **chosen)
 
-    candidates = {one.id: draft(one, chosen=False) for one in offered}
-    for one in debate.participants:
-        there = by_id.get(one.id)
-        added = there is None or (one.seat != there.seat and one.seat in models)
-        role = one.role if debate.mode == session.DebateMode.ROLES else ""
-        style = {"effort": one.effort, "creativity": one.creativity, "length": one.length}
-        again = draft(one, name=one.name, role=role, system_prompt=one.system_prompt, chosen=True, **style)
-        candidates[f"added {one.id}" if added else one.id] = replace(again, added=added)
+    candidates = {participant.id: draft(participant, chosen=False) for participant in offered}
+    for item in debate.participants:
+        there = by_id.get(item.id)
+        added = there is None or (item.seat != there.seat and item.seat in models)
+        role = item.role if debate.mode == session.DebateMode.ROLES else ""
+        style = {"effort": item.effort, "creativity": item.creativity, "length": item.length}
+        again = draft(item, name=item.name, role=role, system_prompt=item.system_prompt, chosen=True, **style)
+        candidates[f"added {item.id}" if added else item.id] = replace(again, added=added)
     setup = SetupDraft(
         mode=session.DebateMode.ROUND_ROBIN if debate.is_council else debate.mode,
         context=bool(debate.context),
-        looks=any(one.data or one.pages for one in debate.context),
+        looks=any(attachment.data or attachment.pages for attachment in debate.context),
         seats=tuple(candidates.values()),
         seed=debate.seed,
-        options=tuple(one.text for one in debate.options),
+        options=tuple(option.text for option in debate.options),
         **debate.chosen(),
     )
     return Draft(text=debate.topic, setup=setup)
 
 
 def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> session.DebateSession:
-    """Return the session of an incomplete set-up, to show what would be sent and who could take part, judge and help."""
+    """Return the session of an incomplete set-up, to show what would be sent and who could take part,
+    judge and help.
+    """
     kinds = {status.config.id: status.config.kind for status in statuses}
-    participants = with_sides(setup.participants, [kinds.get(one.provider, "") for one in setup.participants])
+    participants = with_sides(setup.participants, [kinds.get(who.provider, "") for who in setup.participants])
     debate = session.Debate(
         topic=setup.topic,
         options=numbered_options(each_once(setup.options), "user", "u"),
@@ -135,19 +137,23 @@ def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> session.
 
 
 def title_of(topic: str) -> str:
-    """Return a topic as a title: one line, not too long, without characters that change the direction of text."""
+    """Return a topic as a title: one line, not too long, without characters that change the direction
+    of text.
+    """
     return one_line("".join(c for c in topic if c.isprintable() or c.isspace()), TITLE_LENGTH)
 
 
 def knows_judge(judge: str, statuses: Sequence[ProviderStatus]) -> bool:
     """Whether a judge is "", ANY_JUDGE, NO_JUDGE, or a "provider/model" of a provider there is."""
     provider, _slash, model = judge.partition("/")
-    known = {one.config.id for one in statuses}
+    known = {status.config.id for status in statuses}
     return judge in ("", ANY_JUDGE, NO_JUDGE) or bool(model and provider in known)
 
 
 def _completed(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple[Participant, ...]:
-    """Check the participants; return them with distinct ids and names, and with sides where they lack them."""
+    """Check the participants; return them with distinct ids and names, and with sides where they lack
+    them.
+    """
     if len(setup.participants) < MIN_PARTICIPANTS:
         raise BadInput("too_few_participants", count=len(setup.participants), least=MIN_PARTICIPANTS)
     if len(setup.participants) > MAX_PARTICIPANTS:
@@ -155,7 +161,7 @@ def _completed(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple
     completed: list[Participant] = []
     for participant in setup.participants:
         status = statuses.get(participant.provider)
-        name = distinct(_clean_name(participant.name), (*USER_NAMES, *(one.name for one in completed)))
+        name = distinct(_clean_name(participant.name), (*USER_NAMES, *(item.name for item in completed)))
         if status is None or provider_kind(status.config.kind) is None:
             known = ", ".join(statuses)
             raise BadInput("unknown_provider", name=name, provider=participant.provider, providers=known)
@@ -169,15 +175,15 @@ def _completed(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple
         _check_model(name, model, status)
         if len(participant.role) > MAX_ROLE:
             raise BadInput("role_too_long", name=name, most=MAX_ROLE)
-        taken = participant.id in {"", *(one.id for one in completed)}
+        taken = participant.id in {"", *(item.id for item in completed)}
         named = replace(participant, id=new_id() if taken else participant.id, name=name, model=model)
-        texts = {one: clean_text(getattr(named, one)) for one in ("role", "persona", "system_prompt")}
+        texts = {item: clean_text(getattr(named, item)) for item in ("role", "persona", "system_prompt")}
         completed.append(replace(named, **texts | {"role": texts["role"].strip()}))
-    problems = [(one.name, statuses[one.provider].problem) for one in completed]
+    problems = [(item.name, statuses[item.provider].problem) for item in completed]
     # A local server may still be started.
     if all(problem not in ("", ProviderProblem.NO_SERVER) for _, problem in problems):
         raise BadInput("nobody_ready", participants=tuple(problems))
-    sided = with_sides(completed, [statuses[one.provider].config.kind for one in completed])
+    sided = with_sides(completed, [statuses[item.provider].config.kind for item in completed])
     without_role = [seat.name for seat in sided if not (seat.role or seat.system_prompt.strip())]
     if setup.mode == session.DebateMode.ROLES and without_role:
         raise BadInput("role_missing", name=without_role[0])
@@ -185,7 +191,9 @@ def _completed(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple
 
 
 def _check_model(name: str, model: str, status: ProviderStatus) -> None:
-    """Raise BadInput for a model that is known to be missing: not the built-in one, not on the user's list."""
+    """Raise BadInput for a model that is known to be missing: not the built-in one, not on the user's
+    list.
+    """
     if not model:
         raise BadInput("model_missing", name=name, provider=status.label)
     kind, known = provider_kind(status.config.kind), status.config.models
@@ -198,9 +206,11 @@ def _check_model(name: str, model: str, status: ProviderStatus) -> None:
 
 
 def joining(debate: session.Debate, model: str) -> Participant:
-    """Return a "provider/model" as a participant that takes part in a debate from now on, under a name nobody has."""
+    """Return a "provider/model" as a participant that takes part in a debate from now on,
+    under a name nobody has.
+    """
     provider, _, name = model.partition("/")
-    taken = (*USER_NAMES, *(one.name for one in debate.participants))
+    taken = (*USER_NAMES, *(participant.name for participant in debate.participants))
     shown = distinct(_clean_name(last_part(name)), taken)
     return Participant(id=new_id(), name=shown, provider=provider, model=name)
 
@@ -216,7 +226,7 @@ def _clean_name(name: str) -> str:
 
 def distinct(name: str, taken: Iterable[str]) -> str:
     """Return a name, with a number where one of those taken is the same but for capitals."""
-    known, chosen, number = {one.casefold() for one in taken}, name, 1
+    known, chosen, number = {item.casefold() for item in taken}, name, 1
     while chosen.casefold() in known:
         number += 1
         chosen = f"{name} {number}"
@@ -226,14 +236,15 @@ def distinct(name: str, taken: Iterable[str]) -> str:
 def candidates_of(
     agents: Sequence[tuple[Agent, AgentModel]], statuses: Sequence[ProviderStatus]
 ) -> list[Candidate]:
-    """Return who can be chosen: the assistants, each provider's model, and the two participants of the built-in model.
+    """Return who can be chosen: the assistants, each provider's model, and the two participants
+    of the built-in model.
 
-    Each assistant comes with its model. Two are chosen from the start: of providers that have a key, else external agents,
-    else models downloaded for this computer, else Ada and Ben.
+    Each assistant comes with its model. Two are chosen from the start: of providers that have a key, else
+    external agents, else models downloaded for this computer, else Ada and Ben.
     """
     by_id = {status.config.id: status for status in statuses}
     assistants = [(agent, used) for agent, used in agents if agent.enabled and used.provider in by_id]
-    candidates = [Candidate(_seat_of(*one), by_id[one[1].provider], plain=False) for one in assistants]
+    candidates = [Candidate(_seat_of(*item), by_id[item[1].provider], plain=False) for item in assistants]
     enabled = [status for status in statuses if status.config.enabled]
     remote = [status for status in enabled if status.config.kind != EMBEDDED]
     ready = [status for status in remote if status.ready]
@@ -244,9 +255,9 @@ def candidates_of(
         voice = voice_of(status, status.default_model)
         chosen = status in first
         if status.config.kind == LOCAL:
-            others = (one for one in status.models if one not in {each.model for each in downloaded})
-            candidates += [Candidate(one, status, chosen=True) for one in downloaded]
-            candidates += [Candidate(_seat(f"local-{one}", one, status, one), status) for one in others]
+            others = (model for model in status.models if model not in {each.model for each in downloaded})
+            candidates += [Candidate(participant, status, chosen=True) for participant in downloaded]
+            candidates += [Candidate(_seat(f"local-{item}", item, status, item), status) for item in others]
             continue
         seats = [_seat(status.config.id, voice, status, status.default_model)]
         if first == [status]:
@@ -254,12 +265,13 @@ def candidates_of(
             name = voice_of(status, second)
             name = name if name != voice else f"{voice} 2"
             seats.append(_seat(f"{status.config.id}-2", name, status, second))
-        candidates += [Candidate(one, status, chosen) for one in seats]
-    for status in (one for one in enabled if one.config.kind == EMBEDDED):
+        candidates += [Candidate(seat, status, chosen) for seat in seats]
+    for status in (item for item in enabled if item.config.kind == EMBEDDED):
         for place, voice in enumerate(EMBEDDED_VOICES):
             chosen = not first and not downloaded and place < MIN_PARTICIPANTS and status.ready
             candidates.append(Candidate(_seat(voice.lower(), voice, status, EMBEDDED_MODEL), status, chosen))
-    # An assistant's id comes from its name, which may be that of a provider's participant: the assistant keeps the id.
+    # An assistant's id comes from its name, which may be that of a provider's participant: the assistant
+    # keeps the id.
     taken = {agent.id for agent, _ in agents}
     for candidate in candidates:
         if candidate.plain and candidate.participant.id in taken:
@@ -268,7 +280,9 @@ def candidates_of(
 
 
 def voice_of(status: ProviderStatus, model: str) -> str:
-    """Return the name of a provider's participant; that of the model where the provider has but an address."""
+    """Return the name of a provider's participant; that of the model where the provider has but an
+    address.
+    """
     if status.config.kind == COMPATIBLE and model:
         return last_part(model)
     kind = provider_kind(status.config.kind)
@@ -276,13 +290,15 @@ def voice_of(status: ProviderStatus, model: str) -> str:
 
 
 def local_debaters(statuses: Sequence[ProviderStatus]) -> list[Participant]:
-    """Return the two who debate by default where models were downloaded: of two families, else one model twice."""
-    ready = [one for one in statuses if one.config.kind == LOCAL and one.ready]
+    """Return the two who debate by default where models were downloaded: of two families,
+    else one model twice.
+    """
+    ready = [item for item in statuses if item.config.kind == LOCAL and item.ready]
     if not ready:
         return []
     [status] = ready
     first = status.models[0]
-    second = next((one for one in status.models if family_of(one) != family_of(first)), first)
+    second = next((model for model in status.models if family_of(model) != family_of(first)), first)
     name = second if second != first else f"{first} 2"
     return [_seat("local-1", first, status, first), _seat("local-2", name, status, second)]
 

@@ -1,4 +1,6 @@
-"""The journal: what the user decided in sessions, what came of it, and verdicts on which nobody decided yet."""
+"""The journal: what the user decided in sessions, what came of it, and verdicts on which nobody decided
+yet.
+"""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -186,8 +188,8 @@ def entry_of(live: LiveSession) -> Decision:
     votes = []
     for holder in record.voters():
         cast = record.vote(holder, 0), record.vote(holder, record.rounds)
-        before, after = (texts.get(one.choice, "") for one in cast)
-        first, last = (-1 if one.confidence is None else one.confidence for one in cast)
+        before, after = (texts.get(item.choice, "") for item in cast)
+        first, last = (-1 if item.confidence is None else item.confidence for item in cast)
         vote = CastVote(model=models[holder], before=before, before_sure=first, after=after, after_sure=last)
         votes.append(vote)
     return replace(
@@ -224,7 +226,7 @@ def used_option(live: LiveSession) -> str:
     """Return the text of the option that the answer holds by which the user goes, "" for none."""
     record = Record(live.debate_session.debate, list(live.whole_messages()))
     used = record.held(ChosenAnswer, CouncilPart.CHOICE).message
-    who = next((one.author.id for one in record.messages if one.id == used), "")
+    who = next((message.author.id for message in record.messages if message.id == used), "")
     return record.texts.get(record.vote(who, record.rounds).choice, "") if who else ""
 
 

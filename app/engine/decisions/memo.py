@@ -137,18 +137,20 @@ class _Writer:
         return found
 
     def _options(self, record: Record) -> list[MemoOption]:
-        """Return the options now and before the first verdict, with who held them by the first votes and at the end."""
+        """Return the options now and before the first verdict, with who held them by the first votes
+        and at the end.
+        """
         begun = self._given[0].record if self._given else record
         if not begun.voted_rounds:
             return []
 
         def holders(option: str, record: Record, number: int) -> tuple[Holder, ...]:
             votes = [record.vote(who, number) for who in record.openings]
-            held = (one for one in votes if one.choice and same_words(record.texts[one.choice]) == option)
+            held = (item for item in votes if item.choice and same_words(record.texts[item.choice]) == option)
             return tuple((record.names[vote.participant], vote.confidence) for vote in held)
 
         decided = self._decision.decided if self._decision is not None else ""
-        texts = {same_words(one.text): one.text for one in (*record.options(), *begun.options())}
+        texts = {same_words(item.text): item.text for item in (*record.options(), *begun.options())}
         return [
             MemoOption(
                 letter=letter,
@@ -169,7 +171,7 @@ class _Writer:
         if result.headline and held:
             lead = words("memo.by", option=lead, count=held, all=everybody)
         judged = [*filter(None, (judge_line(result, texts, words),))]
-        before = (f"{one.title(words)}: {self._lead(one.record, one.result)}" for one in self._given[:-1])
+        before = (f"{item.title(words)}: {self._lead(item.record, item.result)}" for item in self._given[:-1])
         notes = (*judged, *unread_lines(result, record.names, words), *before)
         said = _shortened(without_marks(result.text)) if result.headline else ""
         yield MemoPart(label=words("memo.verdict"), paragraphs=((lead, said),), notes=notes)
@@ -211,9 +213,9 @@ class _Writer:
         count = len(session.debate.participants)
         if self._record is None or not session.debate.is_council:
             return words("memo.origin.debate", count=count, rounds=session.debate.rounds)
-        found = [one.record for one in self._given] or [self._record]
+        found = [given.record for given in self._given] or [self._record]
         # In a what-if round all answer and vote, and nothing is argued.
-        rounds = max(one.rounds - one.concludes for one in found)
+        rounds = max(record.rounds - record.concludes for record in found)
         key = "argued" if rounds > 1 else "argued.one" if rounds else "answers"
         return words(f"memo.origin.{key}", count=count, rounds=rounds)
 

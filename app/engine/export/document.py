@@ -23,7 +23,9 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListItem:
-    """An item of a list, with what it cites; `done` says whether its box is ticked, None for an item without a box."""
+    """An item of a list, with what it cites; `done` says whether its box is ticked, None
+    for an item without a box.
+    """
 
     text: str
     cites: tuple[Citation, ...] = ()
@@ -33,7 +35,9 @@ class ListItem:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A participant's votes in the order of a chart's columns: the place of a level, None where there is none."""
+    """A participant's votes in the order of a chart's columns: the place of a level, None
+    where there is none.
+    """
 
     colour: str
     votes: tuple[int | None, ...]
@@ -41,7 +45,9 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """Votes as a picture: `levels` names the options from its top to its bottom, `columns` when each vote was."""
+    """Votes as a picture: `levels` names the options from its top to its bottom, `columns`
+    when each vote was.
+    """
 
     title: str
     levels: tuple[str, ...]
@@ -51,7 +57,9 @@ class Chart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentHead:
-    """The title of a document, its language (a code such as "ko") and the facts about it with their labels."""
+    """The title of a document, its language (a code such as "ko") and the facts about it with their
+    labels.
+    """
 
     title: str
     language: str
@@ -73,7 +81,8 @@ class Section:
 class Entry:
     """What one message or call shows: its text as Markdown, its attachments, and notes below it.
 
-    The text opens no fence of code that it does not close. `depth` is that of the sub-agent that wrote it; `anchor` is what citations lead to, "" for nothing.
+    The text opens no fence of code that it does not close. `depth` is that of the sub-agent that wrote it;
+    `anchor` is what citations lead to, "" for nothing.
     """
 
     heading: str

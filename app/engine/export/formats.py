@@ -63,7 +63,9 @@ def said_by(message: Message, lines: Mapping[str, str]) -> str:
 
 
 def message_as_markdown(message: Message) -> str:
-    """Return a message's text as Markdown that cannot affect its surroundings; the user's text reads as it was written."""
+    """Return a message's text as Markdown that cannot affect its surroundings; the user's text reads
+    as it was written.
+    """
     return literal_markdown(message.content) if message.by_user else closed(message.content)
 
 
@@ -111,7 +113,8 @@ def as_markdown(parts: Iterable[DocumentPart], tame: Callable[[str], str]) -> It
 
     `tame` makes links of pictures and text of HTML.
 
-    Citations are links to an HTML anchor, which is what GitHub, VS Code and pandoc follow; others leave it out.
+    Citations are links to an HTML anchor, which is what GitHub, VS Code and pandoc follow; others leave it
+    out.
     """
     cited: set[str] = set()
     for part in parts:
@@ -148,15 +151,15 @@ def entry_text(entry: Entry) -> str:
 def files_as_markdown(attachments: Sequence[Attachment]) -> list[str]:
     """Return the lines of attachments: their names, and the content of texts."""
     lines = []
-    for one in attachments:
-        lines += ["", f"*{escape_markdown(f'[{one.name}]')}*"]
-        lines += ["", *fenced(text_of(one)).split("\n")] if one.text else []
+    for attachment in attachments:
+        lines += ["", f"*{escape_markdown(f'[{attachment.name}]')}*"]
+        lines += ["", *fenced(text_of(attachment)).split("\n")] if attachment.text else []
     return lines
 
 
 def _item(line: ListItem) -> str:
     box = "" if line.done is None else "[x] " if line.done else "[ ] "
-    cites = (f"[{_link_text(one.text)}](#{one.anchor})" for one in line.cites)
+    cites = (f"[{_link_text(cite.text)}](#{cite.anchor})" for cite in line.cites)
     return "- " + box + " ".join(filter(None, (escape_markdown(line.text), *cites)))
 
 
@@ -176,7 +179,9 @@ def is_markdown(path: str) -> bool:
 
 
 def page_of(text: str, title: str, render: Callable[[str], str]) -> str:
-    """Return a text of Markdown as a page; `render` turns it into HTML, in which headings begin with the third level."""
+    """Return a text of Markdown as a page; `render` turns it into HTML, in which headings begin
+    with the third level.
+    """
     body = _HEADING.sub(lambda found: f"<{found[1]}h{int(found[2]) - 2}>", render(text))
     return f"{_opened(title, language_of(text))}{body}</body></html>\n"
 
@@ -226,7 +231,8 @@ def chart_svg(chart: Chart) -> str:
     lines = []
     for height, word in zip(heights, chart.levels, strict=True):
         lines.append(
-            f'<line x1="{_LEFT}" x2="{CHART_WIDTH - _RIGHT}" y1="{height:.0f}" y2="{height:.0f}" stroke="{_LINE}"/>'
+            f'<line x1="{_LEFT}" x2="{CHART_WIDTH - _RIGHT}" y1="{height:.0f}" '
+            f'y2="{height:.0f}" stroke="{_LINE}"/>'
         )
         lines.append(f'<text x="{_LEFT - 10}" y="{height + 4:.0f}" text-anchor="end">{escape(word)}</text>')
     step = (CHART_WIDTH - _RIGHT - _LEFT - 20) / max(len(chart.columns) - 1, 1)
@@ -268,7 +274,7 @@ def _opened(title: str, language: str) -> str:
 def _html_item(line: ListItem) -> str:
     box = "" if line.done is None else "☑ " if line.done else "☐ "
     colour = f' style="color:{line.colour}"' if line.colour else ""
-    cites = (f'<a href="#{escape(one.anchor)}">{escape(one.text)}</a>' for one in line.cites)
+    cites = (f'<a href="#{escape(cite.anchor)}">{escape(cite.text)}</a>' for cite in line.cites)
     return f"<li{colour}>{' '.join(filter(None, (box + escape(line.text), *cites)))}</li>"
 
 
@@ -285,11 +291,11 @@ def _entry(entry: Entry, render: Callable[[str], str]) -> str:
 def _files(attachments: Sequence[Attachment]) -> str:
     """Return attachments: their names, and the content of texts and pictures."""
     parts = []
-    for one in attachments:
-        parts.append(f'<div class="meta">{escape(f"[{one.name}]")}</div>')
-        parts.append(f'<pre class="file">{escape(text_of(one))}</pre>' if one.text else "")
-        source = _picture(one)
-        parts.append(f'<img alt="{escape(one.name)}" src="{source}">' if source else "")
+    for attachment in attachments:
+        parts.append(f'<div class="meta">{escape(f"[{attachment.name}]")}</div>')
+        parts.append(f'<pre class="file">{escape(text_of(attachment))}</pre>' if attachment.text else "")
+        source = _picture(attachment)
+        parts.append(f'<img alt="{escape(attachment.name)}" src="{source}">' if source else "")
     return "".join(parts)
 
 

@@ -1,4 +1,5 @@
-"""The commands of groups: their definitions, also those that a model proposes, and sessions with them; `engine.groups`.
+"""The commands of groups: their definitions, also those that a model proposes, and sessions with them;
+`engine.groups`.
 
 Also a running group: the orchestrator's turns and its members', each a root turn of the conversation.
 """
@@ -78,7 +79,7 @@ class GroupRun(ChatRun):
         )
 
     async def _hand_over(self, members: tuple[Agent, ...], spoken: Speak) -> None:
-        agent = next((one for one in members if one.id == spoken.speaker), None)
+        agent = next((member for member in members if member.id == spoken.speaker), None)
         if agent is None:
             name = self._live.group_session.group.name_of(spoken.speaker)
             author = Author(id=spoken.speaker, name=name, path=(spoken.speaker,))
@@ -93,7 +94,8 @@ MAX_ITEMS = 100
 MAX_ITEM = 500
 # Of a proposal: its members; the assistants, tools or models that the model is told of.
 MOST_PROPOSED, MOST_LISTED = 8, 60
-# Characters of the task and of what was last answered to it; of a name, of a line, and of instructions in a proposal.
+# Characters of the task and of what was last answered to it; of a name, of a line, and of instructions in a
+# proposal.
 MOST_TASK, MOST_SAID, MOST_NAME, MOST_LINE, MOST_TOLD = 20_000, 4_000, 60, 300, 4_000
 # Its tokens, at least and at most.
 _WRITTEN = (400, 2_500)
@@ -127,24 +129,29 @@ class Groups(Definitions[Group]):
     _estimates: Estimates
 
     def ready_made(self) -> dict[str, Shared[Group]]:
-        """Return the groups that come with the program in the current language, by the names of their files; none is saved yet."""
+        """Return the groups that come with the program in the current language, by the names of their files;
+        none is saved yet.
+        """
         files = sorted((self._ready_made / self._language()).glob("*.json")) if self._ready_made else []
         return {file.stem: self.read_shared(file.read_text(encoding="utf-8")) for file in files}
 
     async def bring_in(self, shared: Shared[Group]) -> Group:
-        """Save a group that was read from a file or proposed, and its members; one that exists is used as it is."""
+        """Save a group that was read from a file or proposed, and its members; one that exists is used
+        as it is.
+        """
         ids = []
         self._checked(shared.definition)
-        for one in shared.members:
-            twin = next((agent for agent in self._assistants.all() if _same(agent, one.definition)), None)
-            known = self._assistants.get(one.definition.id) or twin
-            ids.append((known or await self._assistants.save(replace(one.definition, id=""))).id)
+        for member in shared.members:
+            twin = next((agent for agent in self._assistants.all() if _same(agent, member.definition)), None)
+            known = self._assistants.get(member.definition.id) or twin
+            ids.append((known or await self._assistants.save(replace(member.definition, id=""))).id)
         return await self.save(replace(shared.definition, members=tuple(ids)))
 
     # Proposals
 
     def proposal(self, task: str, usual: AgentModel, session_id: str = "") -> ModelRequest:
-        """Return what is asked for a group for a task, also one of a session: of `usual`, or the settings' helper.
+        """Return what is asked for a group for a task, also one of a session: of `usual`,
+        or the settings' helper.
 
         Raises BadInput for a model that cannot propose.
         """
@@ -157,14 +164,14 @@ class Groups(Definitions[Group]):
         if model.external or model.guided:
             code = "propose_agent" if model.external else "propose_small"
             raise BadInput(code, name=model.model or model.label)
-        said = (one.content for one in reversed(messages) if one.role == Role.ASSISTANT and not one.part)
+        said = (item.content for item in reversed(messages) if item.role == Role.ASSISTANT and not item.part)
         text = self._prompts.text(
             self._language(),
             "group-propose",
             most=MOST_PROPOSED,
             task=f"{task[:MOST_TASK]}\n\n{next(filter(None, said), '')[:MOST_SAID]}".strip(),
             assistants=_listed(map(told_of, self._directory.fitting(task[:MOST_LINE]))),
-            tools=_listed(f"{one.key}: {one.description}" for one in self._granted()),
+            tools=_listed(f"{choice.key}: {choice.description}" for choice in self._granted()),
             models=_listed(self._directory.leaders()),
         )
         return one_message(model.provider, model.model, text, schema=_GROUP)
@@ -180,7 +187,8 @@ class Groups(Definitions[Group]):
     async def propose(self, request: ModelRequest, session_id: str = "") -> Shared[Group]:
         """Return the group that a model proposes, without what does not fit; nothing is saved.
 
-        A session that it is for says what the call cost. Raises ProviderError, BadInput for what cannot be read.
+        A session that it is for says what the call cost. Raises ProviderError, BadInput for what cannot be
+        read.
         """
         used = partial(self._sessions.note_unsaid, self._sessions.live(session_id))
         found = read_object(await self._models.ask(request, session_id, used=used)) or {}
@@ -203,7 +211,7 @@ class Groups(Definitions[Group]):
         provider, _slash, model = leader.partition("/")
         group = Group(
             id="",
-            name=distinct(name, (one.name for one in self.all())),
+            name=distinct(name, (item.name for item in self.all())),
             orchestrator=Leader(provider=provider, model=model),
             instructions=_line(found, "instructions", MOST_TOLD),
         )
@@ -211,7 +219,7 @@ class Groups(Definitions[Group]):
 
     async def price_of(self, proposed: Shared[Group]) -> Estimate:
         """Return what one message to a proposed group will use at most."""
-        members = [one.definition for one in proposed.members]
+        members = [member.definition for member in proposed.members]
         return await self._estimates.priced(lambda: self._estimates.group(proposed.definition, members))
 
     def _proposed_member(self, said: Mapping[str, object]) -> Shared[Agent]:
@@ -220,21 +228,23 @@ class Groups(Definitions[Group]):
         if known := assistants_called(name, self._directory.fitting("")):
             return Shared(definition=known[0], why=why)
         wanted = dict.fromkeys((FILES, *(one for one in as_list(said.get("tools")) if isinstance(one, str))))
-        granted = {FILES, *(key for one in self._granted() for key in (one.key, one.group))}
+        granted = {FILES, *(key for choice in self._granted() for key in (choice.key, choice.group))}
         agent = Agent(
             id="",
             name=name[:MOST_NAME].strip(),
             role=_line(said, "role"),
             description=why,
             instructions=_line(said, "instructions", MOST_TOLD),
-            tools=tuple(one for one in wanted if one in granted),
+            tools=tuple(item for item in wanted if item in granted),
         )
-        dropped = tuple(f"tools: {visible(one)[:MOST_NAME]}" for one in wanted if one not in granted)
+        dropped = tuple(f"tools: {visible(item)[:MOST_NAME]}" for item in wanted if item not in granted)
         return Shared(definition=agent, why=why, dropped=dropped)
 
     def _granted(self) -> list[ToolChoice]:
-        """Return the tools that a new member can have; those for files it has, and nobody whom it could call."""
-        return [one for one in self._assistants.tools() if one.group not in ("", FILES)]
+        """Return the tools that a new member can have; those for files it has, and nobody whom it could
+        call.
+        """
+        return [tool for tool in self._assistants.tools() if tool.group not in ("", FILES)]
 
     # Work
 
@@ -251,17 +261,18 @@ class Groups(Definitions[Group]):
         done_means: Sequence[str] = (),
         **own: Any,
     ) -> str:
-        """Start a session with a group and return its id; `effort` is that of all its members, "" for their own.
+        """Start a session with a group and return its id; `effort` is that of all its members, ""
+        for their own.
 
         `own` are fields of its Chat, as in `Chats.start`.
         """
         group = self.find(group_id)
-        known = ((one, self._directory.agent(one)) for one in group.members)
+        known = ((member, self._directory.agent(member)) for member in group.members)
         state = GroupState(
             id=group.id,
             name=group.name,
             members=group.members,
-            names=tuple(agent.name if agent else one for one, agent in known),
+            names=tuple(agent.name if agent else item for item, agent in known),
             turns_limit=group.turns_limit,
             ask_before_hand_over=group.ask_before_hand_over,
         )
@@ -307,7 +318,7 @@ class Groups(Definitions[Group]):
             raise BadInput("nobody_hangs")
         await self._sessions.interrupt(live)
         gone = session.group.name_of(hangs.speaker)
-        name = next((one.name for one in members if one.id == hangs.speaker), gone)
+        name = next((member.name for member in members if member.id == hangs.speaker), gone)
         author = Author(id=hangs.speaker, name=name, path=(hangs.speaker,))
         live.finish_message(no_answer(hangs, author, Failure(kind="skipped")))
         self._sessions.run(live)
@@ -332,16 +343,16 @@ class Groups(Definitions[Group]):
     def _to_share(self, definition: Group) -> dict[str, Any]:
         """Return a group with its members as they are shared by themselves."""
         there = {agent.id for agent in self._assistants.all()}
-        members = [json.loads(self._assistants.share(one)) for one in definition.members if one in there]
+        members = [json.loads(self._assistants.share(item)) for item in definition.members if item in there]
         return {**super()._to_share(definition), "members": members}
 
     def _from_shared(self, document: Mapping[str, Any]) -> Shared[Group]:
         entries = document.get("members")
-        if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             raise BadInput("shared_field", field="members")
         if len(entries) > MAX_MEMBERS:
             raise BadInput("group_members", most=MAX_MEMBERS)
-        members = tuple(self._assistants.read_shared(json.dumps(one)) for one in entries)
+        members = tuple(self._assistants.read_shared(json.dumps(entry)) for entry in entries)
         return replace(super()._from_shared(document), members=members)
 
 

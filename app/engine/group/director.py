@@ -22,7 +22,9 @@ MOST_NAME = 500
 def decide(
     live: LiveSession, session: GroupSession, members: Sequence[Agent], *, reads: bool = False
 ) -> Decision:
-    """Return what comes next in a group; if it `reads`, the next message of the queue comes before the orchestrator."""
+    """Return what comes next in a group; if it `reads`, the next message
+    of the queue comes before the orchestrator.
+    """
     chat = session.chat
     head = live.turns.said(chat.head)
     first = head[0] if head else None
@@ -71,7 +73,7 @@ def addressed(text: str, members: Sequence[Agent]) -> str:
     folded = fold(text[:MOST_NAME])
     if not folded.startswith("@"):
         return ""
-    known = [(fold(name), one.id) for one in members for name in (one.name, one.id)]
+    known = [(fold(name), member.id) for member in members for name in (member.name, member.id)]
     for name, agent_id in sorted(known, reverse=True, key=lambda pair: len(pair[0])):
         if begins_with(folded[1:], name):
             return agent_id

@@ -76,7 +76,7 @@ class Delegation:
 
 def description(callable_agents: Sequence[Agent]) -> str:
     """Return the description of the tool for a model: whom it may call, and for what."""
-    lines = [f"- {told_of(one)}" for one in callable_agents]
+    lines = [f"- {told_of(agent)}" for agent in callable_agents]
     return "Give a task to another assistant and get its summary. Available:\n" + "\n".join(lines)
 
 
@@ -102,12 +102,12 @@ def delegation(
     wanted = (options or {}).get("mode", mode)
     if wanted not in (AgentMode.DEFAULT, AgentMode.SETTINGS):
         raise ToolError(f"`options.mode` must be {AgentMode.DEFAULT} or {AgentMode.SETTINGS}.")
-    allowed = [one for agent_id in caller.sub_agents for one in agents if one.id == agent_id]
+    allowed = [item for agent_id in caller.sub_agents for item in agents if item.id == agent_id]
     unknown = "is not on your list" if assistants_called(name, agents) else "is unknown"
     agent = assistant_called(name, allowed, unknown)
     if agent.id in stack:
-        names = {one.id: one.name for one in agents}
-        above = " > ".join(names.get(one, one) for one in stack)
+        names = {item.id: item.name for item in agents}
+        above = " > ".join(names.get(item, item) for item in stack)
         raise ToolError(f"{agent.name} is already at work above you ({above}); it cannot be called.")
     if not agent.enabled:
         raise ToolError(f"{agent.name} is switched off.")
@@ -124,10 +124,10 @@ def delegation(
 
 def callable_by(caller: Agent, stack: Sequence[str], agents: Sequence[Agent]) -> tuple[Agent, ...]:
     """Return whom an assistant may call from its place in the stack, in the order of its list."""
-    by_id = {one.id: one for one in agents}
+    by_id = {agent.id: agent for agent in agents}
     found = (by_id[agent_id] for agent_id in caller.sub_agents if agent_id in by_id)
-    free = (one for one in found if one.enabled and one.id not in stack)
-    return tuple(one for one in free if _depth(stack) <= _deepest(stack, agents, caller, one))
+    free = (agent for agent in found if agent.enabled and agent.id not in stack)
+    return tuple(agent for agent in free if _depth(stack) <= _deepest(stack, agents, caller, agent))
 
 
 def succeeded(message_id: str, text: str) -> str:
@@ -147,13 +147,15 @@ def failed(error: str, text: str = "") -> str:
 
 
 def _depth(stack: Sequence[str]) -> int:
-    """Return the depth of a sub-agent called by the last of a stack; a workflow above its steps does not count."""
+    """Return the depth of a sub-agent called by the last of a stack;
+    a workflow above its steps does not count.
+    """
     return len(stack) - (stack[0] == WORKFLOW)
 
 
 def _deepest(stack: Sequence[str], agents: Sequence[Agent], *below: Agent) -> int:
     """Return how deep the last of those below a stack may be: each in the stack limits all below it."""
-    return min(one.max_depth for one in (*(one for one in agents if one.id in stack), *below))
+    return min(agent.max_depth for agent in (*(agent for agent in agents if agent.id in stack), *below))
 
 
 Readers = Agent | Group | Sequence[Participant] | None
@@ -187,7 +189,7 @@ _KIND = LibraryKind(
 
 def tools_off(settings: Settings, agent_id: str) -> set[str]:
     """Return the keys of the tools that are switched off for an assistant."""
-    return {key for who, _, key in (one.partition("/") for one in settings.tools_off) if who == agent_id}
+    return {key for who, _, key in (item.partition("/") for item in settings.tools_off) if who == agent_id}
 
 
 _CALL_OTHERS = ToolChoice(key=SUB_AGENT, description="Give a task to another assistant and get its summary.")
@@ -220,12 +222,12 @@ class Assistants(Definitions[Agent]):
         if self.get(agent.id) is not None:
             return agent
         # A new one, also a copy, gets a colour that few others have.
-        taken = [one.colour for one in self.all()]
+        taken = [item.colour for item in self.all()]
         return replace(agent, colour=min(range(COLOURS), key=taken.count))
 
     def _to_share(self, definition: Agent) -> dict[str, Any]:
         document = super()._to_share(definition)
-        return {name: one for name, one in document.items() if name not in _STYLE or one != Effort.AUTO}
+        return {name: item for name, item in document.items() if name not in _STYLE or item != Effort.AUTO}
 
     def _from_shared(self, document: Mapping[str, Any]) -> Shared[Agent]:
         """Return a shared assistant without the tools that are not on the allow-list."""
@@ -240,10 +242,11 @@ class Assistants(Definitions[Agent]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentModel:
-    """The model an agent speaks with, the catalogue's row of its provider, and whether it takes pictures and PDF files.
+    """The model an agent speaks with, the catalogue's row of its provider, and whether it takes pictures
+    and PDF files.
 
-    `window` is how many tokens a request may have, 0 where nobody knows; `tools` whether the model can choose a tool.
-    `label` is what the user calls the provider.
+    `window` is how many tokens a request may have, 0 where nobody knows; `tools` whether the model can choose
+    a tool. `label` is what the user calls the provider.
     """
 
     provider: str
@@ -276,14 +279,16 @@ class AgentModel:
 def look_of(models: Sequence[AgentModel]) -> SeenAs:
     """Return as what these models take a PDF file that is sent as it looks."""
     return SeenAs(
-        pdf=any(one.pdf for one in models), pictures=any(one.images and not one.pdf for one in models)
+        pdf=any(model.pdf for model in models), pictures=any(item.images and not item.pdf for item in models)
     )
 
 
 def _is_meant(status: ProviderStatus) -> bool:
-    """Return whether a provider that is not ready is the one that the user set up: nothing goes to the next one instead.
+    """Return whether a provider that is not ready is the one that the user set up: nothing goes
+    to the next one instead.
 
-    Its entry cannot be read, or its server does not run. A usual entry whose server was never there is not meant.
+    Its entry cannot be read, or its server does not run. A usual entry whose server was never there is not
+    meant.
     """
     own = bool(status.config.base_url or status.config.models)
     return status.problem == ProviderProblem.UNREADABLE or (
@@ -318,47 +323,52 @@ class AgentDirectory:
         return self._documents.settings()
 
     def model_of(self, agent: Agent, caller: AgentModel | None = None) -> AgentModel:
-        """Return what an agent speaks with: its own model, its caller's, or the default: the first that the user set up."""
+        """Return what an agent speaks with: its own model, its caller's, or the default: the first
+        that the user set up.
+        """
         if agent.provider:
             return self.model(agent.provider, agent.model)
         if caller is not None:
             return caller
-        ready = (one for one in self._providers() if one.ready or _is_meant(one))
-        first = min(ready, key=lambda one: one.config.kind == EMBEDDED, default=None)
+        ready = (provider for provider in self._providers() if provider.ready or _is_meant(provider))
+        first = min(ready, key=lambda status: status.config.kind == EMBEDDED, default=None)
         return self.model(first.config.id, first.default_model) if first else self.model(EMBEDDED, "")
 
     def has_provider(self, provider_id: str) -> bool:
         """Say whether there is a provider of an id."""
-        return any(one.config.id == provider_id for one in self._providers())
+        return any(provider.config.id == provider_id for provider in self._providers())
 
     def models_for(self, who: Readers) -> tuple[AgentModel, ...]:
-        """Return the models that read what is said to an assistant, to any (None), to a group, or to participants."""
+        """Return the models that read what is said to an assistant, to any (None), to a group, or
+        to participants.
+        """
         if isinstance(who, Sequence):
-            return tuple(self.model(one.provider, one.model) for one in who)
+            return tuple(self.model(participant.provider, participant.model) for participant in who)
         if not isinstance(who, Group):
             return (self.model_of(who or Agent(id="", name="")),)
         leader = Agent(id="", name="", provider=who.orchestrator.provider, model=who.orchestrator.model)
         members = (self.agent(agent_id) for agent_id in who.members)
-        return tuple(self.model_of(one) for one in (leader, *members) if one is not None)
+        return tuple(self.model_of(agent) for agent in (leader, *members) if agent is not None)
 
     def helper_for(self, messages: Sequence[Message], model: AgentModel, *, imported: bool) -> AgentModel:
-        """Return who writes a title or a summary of a session: the user's choice, if its provider may read the session.
+        """Return who writes a title or a summary of a session: the user's choice,
+        if its provider may read the session.
 
-        That is one that answered there, or that the user has ticked; else it is `model`. What an imported session says
-        about who answered counts for nothing.
+        That is one that answered there, or that the user has ticked; else it is `model`. What an imported
+        session says about who answered counts for nothing.
         """
         settings = self._documents.settings()
         provider, _, name = settings.helper_model.partition("/")
-        answered = () if imported else (one.model.partition("/")[0] for one in messages)
+        answered = () if imported else (message.model.partition("/")[0] for message in messages)
         if not name or provider not in {model.provider, *answered, *settings.may_read_any}:
             return model
         return self.model(provider, name) if self.has_provider(provider) else model
 
     def leaders(self) -> list[str]:
         """Return the models that can lead a group, as messages name them."""
-        ready = [one for one in self._providers() if one.ready and one.config.enabled]
-        models = [self.model(one.config.id, name) for one in ready for name in one.models]
-        return [one.name for one in models if not (one.external or one.guided)]
+        ready = [provider for provider in self._providers() if provider.ready and provider.config.enabled]
+        models = [self.model(status.config.id, name) for status in ready for name in status.models]
+        return [model.name for model in models if not (model.external or model.guided)]
 
     def about_user(self, agent: Agent) -> str:
         """Return what an agent is told about the user, "" for nothing."""
@@ -405,8 +415,10 @@ class AgentDirectory:
         await self._tools.permit(consents)
 
     def work_consent(self, provider_id: str, folder: str) -> tuple[str, tuple[str, ...]]:
-        """Return what the consent to an external agent's work in a folder is bound to, and the command line that runs."""
-        config = next(one.config for one in self._providers() if one.config.id == provider_id)
+        """Return what the consent to an external agent's work in a folder is bound to,
+        and the command line that runs.
+        """
+        config = next(provider.config for provider in self._providers() if provider.config.id == provider_id)
         return config.work_consent(folder), (config.command, *config.args)
 
     def may_work(self, consent: str) -> bool:
@@ -418,11 +430,15 @@ class AgentDirectory:
         await self._documents.change_consents(lambda known: known | {consent})
 
     def fitting(self, role: str) -> list[Agent]:
-        """Return the assistants that are switched on, those that fit a role first, as `workers` takes them."""
-        return sorted((one for one in self.agents() if one.enabled), key=lambda one: self._rank(one, role))
+        """Return the assistants that are switched on, those that fit a role first, as `workers` takes
+        them.
+        """
+        return sorted((item for item in self.agents() if item.enabled), key=lambda one: self._rank(one, role))
 
     def taker(self, id_or_name: str) -> Agent:
-        """Return the assistant that shall do some work. Raises NotFound, BadInput for one that is switched off."""
+        """Return the assistant that shall do some work.
+        Raises NotFound, BadInput for one that is switched off.
+        """
         agent = self._assistants.find(id_or_name)
         if not agent.enabled:
             raise BadInput("assistant_disabled", assistant=agent.name)
@@ -437,9 +453,9 @@ class AgentDirectory:
     def workers(self, step: WorkflowStep, given_to: str = "") -> list[Agent]:
         """Return who may do a step: whom the user gave it to, else whom it names.
 
-        Else it is the user's own assistants that fit its role, of which those with the role come before those whose role or
-        name has a word for it, and these before those whose description has. Then those that come with the program, in
-        the same way, and at last a temporary one.
+        Else it is the user's own assistants that fit its role, of which those with the role come before those
+        whose role or name has a word for it, and these before those whose description has. Then those that
+        come with the program, in the same way, and at last a temporary one.
         """
         for name in filter(None, (given_to, step.assistant)):
             if agent := self.named(name):
@@ -449,20 +465,22 @@ class AgentDirectory:
         if best[0]:
             role = role_of(step.role)
             return [Agent(id=f"{MADE_FOR}{role}", name=step.role, role=step.role)]
-        return [one for one in fitting if self._rank(one, step.role) == best]
+        return [item for item in fitting if self._rank(item, step.role) == best]
 
     def _rank(self, agent: Agent, role: str) -> tuple[bool, bool, int]:
         far = distance(agent, role)
         return far is None, self._assistants.is_built_in(agent.id), far or 0
 
     def members(self, group: GroupState) -> tuple[Agent, ...]:
-        """Return the members of a group that are still there and switched on, in order, with the tools for files."""
+        """Return the members of a group that are still there and switched on, in order, with the tools
+        for files.
+        """
         members = (agent for agent in map(self.agent, group.members) if agent is not None and agent.enabled)
         return tuple(replace(agent, tools=(*agent.tools, FILES)) for agent in members)
 
     def group(self, group_id: str) -> Group | None:
         """Return a group of the user's, None where it is gone."""
-        return next((one for one in self._documents.groups.all() if one.id == group_id), None)
+        return next((item for item in self._documents.groups.all() if item.id == group_id), None)
 
     def may_delegate(self, agent: Agent) -> bool:
         """Whether an agent may call others."""
@@ -478,7 +496,7 @@ class AgentDirectory:
     ) -> tuple[Mapping[str, object], ...]:
         """Return the tools of an agent as a model is shown them; `stack` are the ids from the root to it."""
         tools = self.tools(agent, mode, given).values()
-        offered = [(one.key, one.description, one.parameters) for one in tools]
+        offered = [(tool.key, tool.description, tool.parameters) for tool in tools]
         if whom := self.helpers(agent, stack):
             offered.append((SUB_AGENT, description(whom), PARAMETERS))
         return tuple(
@@ -490,8 +508,8 @@ class AgentDirectory:
         self, name: str, agent: Agent, stack: Sequence[str], mode: str, given: Sequence[str] = ()
     ) -> str:
         """Return what a model is told that calls what it has not got: why, and what there is instead."""
-        offered = [one["function"] for one in self.functions(agent, stack, mode, given)]
-        names = ", ".join(str(one["name"]) for one in offered if isinstance(one, dict)) or "none"
+        offered = [function["function"] for function in self.functions(agent, stack, mode, given)]
+        names = ", ".join(str(item["name"]) for item in offered if isinstance(item, dict)) or "none"
         if name in self.tools(agent, AgentMode.DEFAULT, given):
             return f"{name} may not be used in settings mode, which only reads and plans. Available: {names}."
         return f"There is no tool {name[:80]!r} here. Available: {names}."
@@ -503,11 +521,11 @@ class AgentDirectory:
 
     def servers(self, agent: Agent) -> tuple[ServerStatus, ...]:
         """Return the MCP servers an agent names, with their state."""
-        return tuple(one for one in self._tools.servers() if one.server.name in agent.mcp_servers)
+        return tuple(server for server in self._tools.servers() if server.server.name in agent.mcp_servers)
 
     def model(self, provider_id: str, model: str) -> AgentModel:
         """Return what is known about a provider's model, its default where `model` is ""."""
-        status = next((one for one in self._providers() if one.config.id == provider_id), None)
+        status = next((provider for provider in self._providers() if provider.config.id == provider_id), None)
         row = provider_kind(status.config.kind) if status else None
         model = model or (status.default_model if status else "")
         facts = self._facts(provider_id, model)

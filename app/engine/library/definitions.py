@@ -39,8 +39,8 @@ _VERSION = "version"
 class Shared(Generic[Definition]):
     """A definition from a shared file, ready to be saved.
 
-    `dropped` names what of the file was left out; `members` are the assistants of a group. In a group that a model
-    proposes, `why` says what it needs a member for.
+    `dropped` names what of the file was left out; `members` are the assistants of a group. In a group that a
+    model proposes, `why` says what it needs a member for.
     """
 
     definition: Definition
@@ -53,8 +53,9 @@ class Shared(Generic[Definition]):
 class LibraryKind(Generic[Definition]):
     """What differs between kinds of definitions.
 
-    `name` begins the codes of its errors, `changed` is the event of a change, `order` the setting that holds the
-    user's order; the others follow it by their names, or where `by_name` is false, as they were made. `shared` are the fields of a shared file; `silent` ones are left out of it without being reported.
+    `name` begins the codes of its errors, `changed` is the event of a change, `order` the setting that holds
+    the user's order; the others follow it by their names, or where `by_name` is false, as they were made.
+    `shared` are the fields of a shared file; `silent` ones are left out of it without being reported.
     """
 
     noun: type[Definition]
@@ -84,33 +85,33 @@ class Definitions(Generic[Definition]):
 
     @property
     def _built_in(self) -> dict[str, Definition]:
-        return {one.id: one for one in self._by_language.get(self._language(), ())}
+        return {item.id: item for item in self._by_language.get(self._language(), ())}
 
     def all(self) -> tuple[Definition, ...]:
         """Return every definition in the user's order; one of the program wins over a file of its id."""
         own, language = list(self._store.all()), self._language()
         if self._kind.by_name:
-            own.sort(key=lambda one: name_order(one.name, language))
-        known = {one.id: one for one in own} | self._built_in
+            own.sort(key=lambda item: name_order(item.name, language))
+        known = {item.id: item for item in own} | self._built_in
         ordered = getattr(self._documents.settings(), self._kind.order, ())
         order = {definition_id: place for place, definition_id in enumerate(ordered)}
-        return tuple(sorted(known.values(), key=lambda one: order.get(one.id, len(order))))
+        return tuple(sorted(known.values(), key=lambda item: order.get(item.id, len(order))))
 
     def get(self, definition_id: str) -> Definition | None:
         """Return a definition by its id, None where there is none."""
         found: Definition | None = self._built_in.get(definition_id)
-        return found or next((one for one in self._store.all() if one.id == definition_id), None)
+        return found or next((item for item in self._store.all() if item.id == definition_id), None)
 
     def find(self, id_or_name: str) -> Definition:
         """Return a definition by id or exact name. Raises NotFound, BadInput where two have the name."""
         wanted, everyone = normal(id_or_name).strip().casefold(), self.all()
-        found = [one for one in everyone if one.id.casefold() == wanted]
-        found = found or [one for one in everyone if normal(one.name).casefold() == wanted]
+        found = [item for item in everyone if item.id.casefold() == wanted]
+        found = found or [item for item in everyone if normal(item.name).casefold() == wanted]
         kind = self._kind.name
         if not found:
             raise NotFound(f"{kind}_not_found", **{kind: id_or_name})
         if len(found) > 1:
-            raise BadInput(f"{kind}_ambiguous", name=id_or_name, ids=", ".join(one.id for one in found))
+            raise BadInput(f"{kind}_ambiguous", name=id_or_name, ids=", ".join(item.id for item in found))
         return found[0]
 
     def is_built_in(self, definition_id: str) -> bool:
@@ -122,7 +123,9 @@ class Definitions(Generic[Definition]):
         return await self._save(lambda: definition)
 
     async def change(self, definition_id: str, change: Callable[[Definition], Definition]) -> Definition:
-        """Write what `change` makes of a definition, in which no other change is lost, and return it as saved."""
+        """Write what `change` makes of a definition, in which no other change is lost, and return it
+        as saved.
+        """
         return await self._save(lambda: change(self.find(definition_id)))
 
     async def edit(
@@ -130,8 +133,8 @@ class Definitions(Generic[Definition]):
     ) -> tuple[Definition, bool]:
         """Write what differs between `before` and `after` over what is stored now.
 
-        Return it as saved, and whether it has changes of others too. Raises NotFound where it was deleted, and BadInput
-        where somebody else has changed the same field since `before`, unless `anyway`.
+        Return it as saved, and whether it has changes of others too. Raises NotFound where it was deleted,
+        and BadInput where somebody else has changed the same field since `before`, unless `anyway`.
         """
         joined = False
 
@@ -163,7 +166,7 @@ class Definitions(Generic[Definition]):
         """Bring a deleted definition back as it was. Raises BadInput where there is one of its id."""
 
         def make() -> Definition:
-            if any(one.id == definition.id for one in self.all()):
+            if any(item.id == definition.id for item in self.all()):
                 raise BadInput("bin_place_taken", name=definition.name)
             return definition
 
@@ -214,7 +217,7 @@ class Definitions(Generic[Definition]):
 
     def _to_share(self, definition: Definition) -> dict[str, Any]:
         wanted = ("id", *self._kind.shared)
-        return {"version": 1, **{name: one for name, one in asdict(definition).items() if name in wanted}}
+        return {"version": 1, **{name: item for name, item in asdict(definition).items() if name in wanted}}
 
     def _from_shared(self, document: Mapping[str, Any]) -> Shared[Definition]:
         definition = read_noun(self._kind.noun, {**document, "id": ""}, only=("id", *self._kind.shared))
@@ -232,7 +235,7 @@ class Definitions(Generic[Definition]):
     def _free_id(self, wanted: str) -> str:
         """Return an id made of a name that nobody has yet."""
         base = _UNFIT.sub("-", wanted.strip().casefold()).strip("-._")[:48] or self._kind.name
-        known = {one.id.casefold() for one in self.all()}
+        known = {item.id.casefold() for item in self.all()}
         free, number = base, 2
         while free in known:
             free, number = f"{base}-{number}", number + 1
@@ -260,7 +263,8 @@ def read_noun(
 ) -> Noun:
     """Return the dataclass a JSON object stands for, of its fields `only` these where any are named.
 
-    Unknown fields are left out. Raises BadInput that names the field that is wrong, or the `place` of the object.
+    Unknown fields are left out. Raises BadInput that names the field that is wrong, or the `place` of the
+    object.
     """
     values = {}
     for described in fields(noun):  # type: ignore[arg-type]
@@ -278,7 +282,7 @@ def _read_value(kind: Any, value: object, place: str) -> object:
     if is_dataclass(kind) and isinstance(value, dict):
         return read_noun(kind, value, place=place)  # type: ignore[arg-type]
     if get_origin(kind) is tuple and isinstance(value, list):
-        return tuple(_read_value(get_args(kind)[0], one, place) for one in value)
+        return tuple(_read_value(get_args(kind)[0], item, place) for item in value)
     if type(value) is not kind:
         raise BadInput("shared_field", field=place)
     return clean_text(value) if isinstance(value, str) else value
@@ -294,18 +298,19 @@ def read_built_in(folder: Path, noun: type[Definition]) -> dict[str, list[Defini
 
 
 def merged(before: Any, mine: Any, theirs: Any) -> tuple[Any, bool]:
-    """Return `theirs` with what differs between `before` and `mine`, and whether both sides changed the same field.
+    """Return `theirs` with what differs between `before` and `mine`,
+    and whether both sides changed the same field.
 
-    All three are of one dataclass. Where both changed a field in different ways, the result has that of `mine`; of a list of
-    names it has what either side added, and not what either removed.
+    All three are of one dataclass. Where both changed a field in different ways, the result has that of
+    `mine`; of a list of names it has what either side added, and not what either removed.
     """
-    names = [one.name for one in fields(mine) if one.name != _VERSION]
+    names = [item.name for item in fields(mine) if item.name != _VERSION]
     paired = set(_PAIR) <= set(names)
     values: dict[str, Any] = {}
     clash = False
     for name in names:
         group = _PAIR if paired and name in _PAIR else (name,)
-        old, own, other = ([getattr(one, each) for each in group] for one in (before, mine, theirs))
+        old, own, other = ([getattr(item, each) for each in group] for item in (before, mine, theirs))
         if own == old:
             continue
         values[name] = getattr(mine, name)
@@ -322,12 +327,12 @@ def merged(before: Any, mine: Any, theirs: Any) -> tuple[Any, bool]:
 
 
 def _is_names(value: object) -> bool:
-    return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
+    return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
 
 
 def _joined(before: tuple[str, ...], mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-    kept = (one for one in mine if one in theirs or one not in before)
-    return (*kept, *(one for one in theirs if one not in before and one not in mine))
+    kept = (item for item in mine if item in theirs or item not in before)
+    return (*kept, *(their for their in theirs if their not in before and their not in mine))
 
 
 _KIND = LibraryKind(
@@ -348,7 +353,8 @@ class Folders(Definitions[Folder]):
     _files: FileReader
 
     async def briefed(self, session: Session) -> Session:
-        """Return a session with the instructions and files of its folder as they are now. Raises BadInput for the files.
+        """Return a session with the instructions and files of its folder as they are now.
+        Raises BadInput for the files.
 
         A debate has the files it was set up with.
         """

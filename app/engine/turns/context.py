@@ -49,7 +49,9 @@ PASSING = frozenset(
 
 
 def seconds_before(repeat: int, error: ProviderError) -> float | None:
-    """Return how long to wait before a model is asked for the `repeat`-th time again; None where the fault is the answer."""
+    """Return how long to wait before a model is asked for the `repeat`-th time again; None
+    where the fault is the answer.
+    """
     if error.kind not in PASSING or repeat > MOST_REPEATS:
         return None
     if error.retry_after is not None:
@@ -132,7 +134,9 @@ class MeteredModels:
         self._models.note_stable(provider, model, stable, answers, address)
 
     def note_cut(self, provider: str, model: str, read: int) -> bool:
-        """Keep that a server has read only so many tokens of a longer request; say whether it is one that may do that."""
+        """Keep that a server has read only so many tokens of a longer request; say whether it is one
+        that may do that.
+        """
         return self._models.note_cut(provider, model, read)
 
     def answer_agent(self, ask: str, answer: str) -> None:
@@ -208,7 +212,8 @@ class MeteredCall:
             raise
 
     async def text(self) -> str:
-        """Ask the model and return the whole text of its answer, after faults that pass at most MOST_REPEATS times more.
+        """Ask the model and return the whole text of its answer, after faults
+        that pass at most MOST_REPEATS times more.
 
         Raises ProviderError as `stream` does.
         """
@@ -266,10 +271,11 @@ Place = Callable[[ModelRequest], MeteredCall]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What running sessions share: models, slots, assistants, prompts, the disk, counting and a clock in seconds.
+    """What running sessions share: models, slots, assistants, prompts, the disk, counting and a clock
+    in seconds.
 
-    `outsider` returns the model of another family than some that may read what they do, "" for none; all are "provider/model".
-    `check_item` has the criteria of a plan item checked that a call in a turn says is done.
+    `outsider` returns the model of another family than some that may read what they do, "" for none; all are
+    "provider/model". `check_item` has the criteria of a plan item checked that a call in a turn says is done.
     """
 
     models: MeteredModels
@@ -319,8 +325,8 @@ class TurnState(StrEnum):
 class Outcome:
     """How far a turn came, and its last message where it has one.
 
-    Of a turn that is held `reason` says why the session must pause; of one that is done or failed it is the limit
-    that ended it, "" where none did.
+    Of a turn that is held `reason` says why the session must pause; of one that is done or failed it is the
+    limit that ended it, "" where none did.
     """
 
     state: str

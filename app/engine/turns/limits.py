@@ -24,7 +24,8 @@ Near = Callable[[str, float, float], None]
 class Budget:
     """The limits of one user message and what is used of them; a limit of 0 means none.
 
-    The limits are looked up each time, as they may be raised meanwhile; `near` is told of one that is nearly reached.
+    The limits are looked up each time, as they may be raised meanwhile; `near` is told of one that is nearly
+    reached.
     """
 
     def __init__(
@@ -109,7 +110,9 @@ class RepeatedCalls:
         self._keys: dict[tuple[str, str], bytes] = {}
 
     def before(self, turn: AgentTurn, answer: Message) -> dict[str, int]:
-        """Return for each call that an answer carries out, by its id, how many calls before it are the same."""
+        """Return for each call that an answer carries out, by its id, how many calls before it are the
+        same.
+        """
         counts, found = self._before(turn, answer), {}
         for call in carried_out(answer):
             found[call.id] = counts[self._key(call)]
@@ -122,7 +125,9 @@ class RepeatedCalls:
         return bool(calls) and all(counts[self._key(call)] > MOST_ALIKE for call in calls)
 
     def _before(self, turn: AgentTurn, answer: Message) -> Counter[bytes]:
-        """Count the calls before an answer in its turn; hand-overs also in the turns since the user's message."""
+        """Count the calls before an answer in its turn; hand-overs also
+        in the turns since the user's message.
+        """
         before = takewhile(lambda message: message.id != answer.id, self._live.turns.said(turn.turn_id))
         calls = [call for message in before for call in carried_out(message)]
         if any(call.name == SWITCH_ASSISTANT for call in carried_out(answer)):

@@ -1,8 +1,8 @@
 """Cleans a reply while it streams: its own label, words attributed to others, thinking.
 
-Thinking stands at the beginning, between tags; where a model's template holds the opening tag, only the closing one
-comes, and what was shown before it was thinking. Everywhere else tags are text: an answer may be about them.
-Text that may still become a label or a tag is kept back until that is clear.
+Thinking stands at the beginning, between tags; where a model's template holds the opening tag, only the
+closing one comes, and what was shown before it was thinking. Everywhere else tags are text: an answer may be
+about them. Text that may still become a label or a tag is kept back until that is clear.
 """
 
 import re
@@ -70,7 +70,8 @@ class ReplyCleaner:
     cut: bool = False
     # Whether all text that was returned before the last piece was thinking.
     taken_back: bool = False
-    # Whether no closing tag can say so any more: thinking has come, in the reply or beside it, or it is about tags.
+    # Whether no closing tag can say so any more: thinking has come, in the reply or beside it, or it is about
+    # tags.
     settled: bool = False
     _pending: str = ""
     _at_line_start: bool = True
@@ -89,9 +90,9 @@ class ReplyCleaner:
         own = (speaker.name, *aliases.get(speaker.id, ()))
         others = tuple(
             name
-            for one in participants
-            if one.id != speaker.id
-            for name in (one.name, *aliases[one.id])
+            for participant in participants
+            if participant.id != speaker.id
+            for name in (participant.name, *aliases[participant.id])
             if name.casefold() != speaker.name.casefold()
         )
         others += USER_NAMES
@@ -100,7 +101,9 @@ class ReplyCleaner:
 
     @classmethod
     def for_name(cls, name: str) -> "ReplyCleaner":
-        """Return a cleaner for an assistant that speaks alone: it separates thinking and removes its own `[Name]:`."""
+        """Return a cleaner for an assistant that speaks alone: it separates thinking
+        and removes its own `[Name]:`.
+        """
         own = re.compile(rf"[\[［]{re.escape(name)}[\]］][:：][ \t]*", re.IGNORECASE)
         return cls(own=own, others=_NOBODY, labels=(name.casefold(),))
 
@@ -211,7 +214,9 @@ class ReplyCleaner:
             self._last = ready[-1]
 
     def _ends_thinking(self, tag: str, after: str) -> bool:
-        """Whether a tag in the text ends thinking whose beginning never came; `after` is the next character, if any."""
+        """Whether a tag in the text ends thinking whose beginning never came; `after` is the next character,
+        if any.
+        """
         if self.settled or self._in_code or not _CLOSING_TAG.fullmatch(tag):
             return False
         at_end = not after or _BREAK.match(after) is not None

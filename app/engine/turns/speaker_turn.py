@@ -92,7 +92,9 @@ class ReportedCalls:
         return act.id in self._calls
 
     def begin(self, act: AgentAct, call_id: str, said: Message | None) -> None:
-        """Write a new call: of the message that ends with it, or of the last one where the agent has said nothing since."""
+        """Write a new call: of the message that ends with it, or of the last one
+        where the agent has said nothing since.
+        """
         message = said or self._message
         assert message is not None
         call = ToolCall(
@@ -112,7 +114,7 @@ class ReportedCalls:
             self._calls[act.id] = changed = replace(call, name=act.name, arguments=act.arguments)
             for message in self._live.turns.said(self._turn.turn_id):
                 if call in message.tool_calls:
-                    calls = tuple(changed if one == call else one for one in message.tool_calls)
+                    calls = tuple(changed if item == call else item for item in message.tool_calls)
                     self._write_call(replace(message, tool_calls=calls))
         if act.state != MessageState.STREAMING:
             self._end(act.id, act.state, act.text)
@@ -144,8 +146,8 @@ class ReportedCalls:
                 type=PromptType.APPROVAL,
                 tool=ask.title,
                 arguments=ask.arguments,
-                options=tuple(one.name for one in ask.options),
-                kinds=tuple(one.kind for one in ask.options),
+                options=tuple(option.name for option in ask.options),
+                kinds=tuple(option.kind for option in ask.options),
                 reason=PromptReason.AGENT_ASKS,
                 server=self._turn.agent_model.label,
             )
@@ -167,25 +169,31 @@ class ReportedCalls:
 
 async def _lost(_arguments: object, _run: ToolContext) -> ToolResult:
     return ToolResult(
-        content="This was cut off, and may have been done or half done. Look at how things are before you go on.",
+        content=(
+            "This was cut off, and may have been done or half done. Look at how things are before you go on."
+        ),
         ok=False,
     )
 
 
 def lost_call(call: ToolCall) -> Tool:
-    """Return what stands for a call whose end was never reported: the agent is told so, after the user was asked."""
+    """Return what stands for a call whose end was never reported: the agent is told so,
+    after the user was asked.
+    """
     return Tool(key=call.name, description="", parameters={}, run=_lost)
 
 
 def asks_to_work(context: TreeContext, turn: AgentTurn) -> Outcome | None:
-    """Return why an external agent may not work in its folder yet: the user has not answered, or has denied it."""
+    """Return why an external agent may not work in its folder yet: the user has not answered,
+    or has denied it.
+    """
     directory, live = context.services.directory, context.live
     consent, line = directory.work_consent(turn.agent_model.provider, turn.folder)
     if consent in live.session.always or directory.may_work(consent):
         return None
-    prompts = (one.prompt for one in reversed(live.turns.said(turn.turn_id)) if one.prompt is not None)
+    prompts = (item.prompt for item in reversed(live.turns.said(turn.turn_id)) if item.prompt is not None)
     about = (PromptReason.AGENT_WORKS, consent)
-    prompt = next((one for one in prompts if (one.reason, one.consent) == about), None)
+    prompt = next((item for item in prompts if (item.reason, item.consent) == about), None)
     if prompt is not None and prompt.open:
         return Outcome(TurnState.WAITING)
     if prompt is not None and prompt.answer in tuple(Consent) and prompt.answer != Consent.DENY:
@@ -214,7 +222,8 @@ _IN_A_LINK = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\\"
 
 
 def sources_text(answer: str, sources: Sequence[tuple[str, str]]) -> str:
-    """Return what follows an answer: a numbered list of its sources without those that it links to itself, "" for none.
+    """Return what follows an answer: a numbered list of its sources without those that it links to itself,
+    "" for none.
 
     The numbers are those of all sources, which answers refer to.
     """
@@ -245,10 +254,10 @@ _log = logging.getLogger(__name__)
 class CallPlan:
     """A call to be made: its message to be, its provider, and how to ask.
 
-    `request` makes the request of an attempt; `may_ask`, called before each, says whether `provider` may still be asked.
-    `taken` are the ids of tool calls that the turn has used already. `make_room` makes the next request shorter
-    where one was too long for the model, and says whether it could; without it the next has fewer messages.
-    `reports` takes what an external agent tells of its own calls.
+    `request` makes the request of an attempt; `may_ask`, called before each, says whether `provider` may
+    still be asked. `taken` are the ids of tool calls that the turn has used already. `make_room` makes the
+    next request shorter where one was too long for the model, and says whether it could; without it the next
+    has fewer messages. `reports` takes what an external agent tells of its own calls.
     """
 
     message: Message
@@ -440,8 +449,8 @@ class Answer:
             self._live.stream_calls(message.id, self._tool_calls())
 
     def _free_id(self, wanted: str) -> str:
-        """Return a call's own id, with a changed start where the turn has used it: each call has one result. The end stays,
-        because Gemini puts a signature there.
+        """Return a call's own id, with a changed start where the turn has used it: each call has one result.
+        The end stays, because Gemini puts a signature there.
         """
         taken = self._plan.taken | {call.id for call in self._calls.values()}
         wanted = free = wanted or f"call_{new_id()}"
@@ -503,14 +512,18 @@ class Answer:
         )
 
     def failed(self, error: ProviderError) -> Message:
-        """Return the failure as a message; a blocked answer is shown as such and does not count as a failure."""
+        """Return the failure as a message; a blocked answer is shown as such and does not count as a
+        failure.
+        """
         if error.kind == FailureKind.CONTENT_FILTER:
             return replace(self._ended(MessageState.DONE), note=FailureKind.CONTENT_FILTER)
         failure = Failure(kind=error.kind, detail=error.detail)
         return replace(self._ended(MessageState.FAILED), error=failure)
 
     def stopped(self) -> None:
-        """Keep the text so far, marked as cut, and its usage: providers charge for answers that were cut as well."""
+        """Keep the text so far, marked as cut, and its usage: providers charge for answers that were cut
+        as well.
+        """
         if self._message is not None:
             self._live.finish_answer(self._ended(MessageState.STOPPED))
         else:
@@ -594,7 +607,9 @@ class SpeakerTurn:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Hold a slot of the speaker while the block runs. Raises NotFree, and SentTo where the work may move."""
+        """Hold a slot of the speaker while the block runs.
+        Raises NotFree, and SentTo where the work may move.
+        """
         work = Work(session_id=self._live.id, about=self.about, may_move=self.may_move)
         waiting = False
 
@@ -619,8 +634,8 @@ class SpeakerTurn:
     async def call(self, plan: CallPlan) -> Message | str:
         """Let the model answer. Only cancellation leaves this, after the text so far was kept as stopped.
 
-        Returns the answer, whole or failed and yet to be written; where the call has to be made again the reason to
-        pause, "" where the provider may no longer be asked.
+        Returns the answer, whole or failed and yet to be written; where the call has to be made again the
+        reason to pause, "" where the provider may no longer be asked.
         """
         services = self._services
         answer = Answer(self._live, plan, services.models, services.clock)
@@ -668,7 +683,9 @@ class SpeakerTurn:
         return ""
 
     def _is_too_long(self, error: ProviderError, request: ModelRequest) -> bool:
-        """Return whether a shorter request may be answered: its provider says so, or all that is known of the window does."""
+        """Return whether a shorter request may be answered: its provider says so, or all that is known
+        of the window does.
+        """
         if error.kind in _TOO_LONG:
             return True
         if error.kind not in _PERHAPS_TOO_LONG:
@@ -690,7 +707,9 @@ class SpeakerTurn:
         return error.kind
 
     def _at_gate(self, plan: CallPlan) -> Callable[[float], AbstractContextManager[None]]:
-        """Return what the gate enters while the turn waits there, and for how many seconds as far as known."""
+        """Return what the gate enters while the turn waits there, and for how many seconds as far as
+        known.
+        """
 
         @contextmanager
         def waiting(seconds: float) -> Iterator[None]:

@@ -1,6 +1,8 @@
-"""Makes room before a call whose request would be too long: a summary of the oldest turns, or shorter results of tools.
+"""Makes room before a call whose request would be too long: a summary of the oldest turns,
+or shorter results of tools.
 
-A step of its own: what it makes is saved before the call. Killed in between, it finds no summary and begins again.
+A step of its own: what it makes is saved before the call. Killed in between, it finds no summary and begins
+again.
 """
 
 import asyncio
@@ -78,8 +80,8 @@ class _Summary:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A summary that is wanted: the request for it, what it quotes of the user, what stands in for it where no model gives one,
-    and the tokens it replaces.
+    """A summary that is wanted: the request for it, what it quotes of the user, what stands in for it
+    where no model gives one, and the tokens it replaces.
     """
 
     request: ModelRequest
@@ -143,8 +145,8 @@ class Summarizing:
     ) -> bool:
         """Replace what is oldest where a turn's request is too long; say whether anything was replaced.
 
-        `refused` says that the model has refused the request: then half of it is replaced. A conversation that the model
-        itself cannot read whole is summarised part by part, each part a record of its own.
+        `refused` says that the model has refused the request: then half of it is replaced. A conversation
+        that the model itself cannot read whole is summarised part by part, each part a record of its own.
         """
         if turn.agent_model.guided:
             return False
@@ -171,7 +173,9 @@ class Summarizing:
         )
 
     async def note_own(self, turn: AgentTurn) -> None:
-        """Write notes of a member's own where the summary for all leaves out much of what its tools returned."""
+        """Write notes of a member's own where the summary for all leaves out much of what its tools
+        returned.
+        """
         summary = self._summary_for_all(turn)
         if summary is None:
             return
@@ -180,11 +184,11 @@ class Summarizing:
         if not self._needs_own(turn, turns, history.summary):
             return
         before = history.summary.content if history.summary else ""
-        own = [one for past in turns for one in past.messages if one.author.id == turn.agent.id]
-        results = [one for one in own if one.role == Role.TOOL]
+        own = [message for past in turns for message in past.messages if message.author.id == turn.agent.id]
+        results = [message for message in own if message.role == Role.TOOL]
         wanted = _Wanted(
             request=self._request(turn, history.items(self._words), SUMMARY),
-            said=quotes([one for past in turns for one in past.messages], sum(past.tokens for past in turns)),
+            said=quotes([msg for past in turns for msg in past.messages], sum(past.tokens for past in turns)),
             instead="\n\n".join((summary.content, pruned_text(own, results, brief=True))),
             replaces=sum(past.tokens for past in turns) + tokens_of(before, turn.agent_model.model),
         )
@@ -192,7 +196,9 @@ class Summarizing:
             await self._write(turn, text, summary.through, replaces=wanted.replaces, agent_id=turn.agent.id)
 
     def _summary_for_all(self, turn: AgentTurn) -> Message | None:
-        """Return the summary for all that a member of a group gets, None where it gets none or has had notes of its own."""
+        """Return the summary for all that a member of a group gets, None where it gets none
+        or has had notes of its own.
+        """
         live = self._live
         if live.session.group is None or not live.turns.is_summarized or turn.parent_turn_id:
             return None
@@ -200,28 +206,30 @@ class Summarizing:
             return None
         summary = summary_for(live, live.turns.back_from(turn.follows or ""), turn.agent.id)
         if summary is None or any(
-            one.agent_id == turn.agent.id for one in live.turns.summaries(summary.through)
+            message.agent_id == turn.agent.id for message in live.turns.summaries(summary.through)
         ):
             return None
         return summary
 
     def _needs_own(self, turn: AgentTurn, turns: Sequence[PastTurn], before: Message | None) -> bool:
-        """Whether a summary of these turns, and of notes before them, is for a member alone: it holds much that its tools
-        returned, which is nothing to the others.
+        """Whether a summary of these turns, and of notes before them, is for a member alone:
+        it holds much that its tools returned, which is nothing to the others.
         """
         if self._live.session.group is None or turn.kind == ORCHESTRATOR:
             return False
         results = (
-            one.content[:MAX_SENT_RESULT]
+            message.content[:MAX_SENT_RESULT]
             for past in turns
-            for one in past.messages
-            if one.role == Role.TOOL and one.author.id == turn.agent.id
+            for message in past.messages
+            if message.role == Role.TOOL and message.author.id == turn.agent.id
         )
         tokens = sum(tokens_of(text, turn.agent_model.model) for text in results)
         return tokens > OWN_RESULTS or bool(before and before.agent_id)
 
     async def _replace(self, turn: AgentTurn, limit: int, part: int | None, note: str) -> int:
-        """Put a summary in place of the oldest turns; return how many tokens that saves, 0 where nothing changed."""
+        """Put a summary in place of the oldest turns; return how many tokens that saves, 0
+        where nothing changed.
+        """
         if turn.parent_turn_id:
             return 0
         words = self._words
@@ -231,9 +239,9 @@ class Summarizing:
         if not place:
             return 0
         covered, through = turns[:place], turns[place - 1].turn_id
-        messages = [message for one in covered for message in one.messages]
+        messages = [message for item in covered for message in item.messages]
         before = history.summary.content if history.summary else ""
-        replaces = sum(one.tokens for one in covered) + tokens_of(before, turn.agent_model.model)
+        replaces = sum(item.tokens for item in covered) + tokens_of(before, turn.agent_model.model)
         instead = extract(messages, before, words["quoted"])
         sent, until = self._up_to(history, place, alone=part is not None or self._helper(turn) is not None)
         wanted = _Wanted(
@@ -253,8 +261,8 @@ class Summarizing:
     def _up_to(self, history: History, place: int, *, alone: bool) -> tuple[History, str]:
         """Return what is sent for a summary of the first turns, and how the model is told where to stop.
 
-        Where it begins as the request of the turn's next call does, the provider takes it from its cache. With `alone`
-        nothing behind these turns is sent: then it is shorter.
+        Where it begins as the request of the turn's next call does, the provider takes it from its cache.
+        With `alone` nothing behind these turns is sent: then it is shorter.
         """
         turns = list(history.turns)
         while len(turns) > place and not alone and self._live.turns.said(turns[-1][0])[0].role == Role.USER:
@@ -263,7 +271,7 @@ class Summarizing:
         if alone or len(turns) <= place:
             return replace(history, turns=turns[:place]), ""
         said = next(
-            (one.content for one in self._live.turns.said(turns[place][0]) if one.content.strip()), ""
+            (item.content for item in self._live.turns.said(turns[place][0]) if item.content.strip()), ""
         )
         text = self._words["until"].format(text=" ".join(said.split())[:MOST_BEGINNING])
         return replace(history, turns=turns), f"\n\n{text}"
@@ -271,8 +279,8 @@ class Summarizing:
     def _request(
         self, turn: AgentTurn, items: list[Item], prompt: str, *, until: str = "", tail: bool = False
     ) -> ModelRequest:
-        """Return the request for a summary of what these items say: to the turn's own model as its next call would begin, or
-        all as one text to a helper, which did not take part.
+        """Return the request for a summary of what these items say: to the turn's own model
+        as its next call would begin, or all as one text to a helper, which did not take part.
         """
         services, language = self._services, self._context.language
         text = services.prompts.text(language, prompt, until=until)
@@ -333,8 +341,8 @@ class Summarizing:
         return True
 
     async def _note_turn(self, turn: AgentTurn, limit: int) -> bool:
-        """Put notes in place of the turn's earliest calls, where they are long with short results too; say whether that was
-        done.
+        """Put notes in place of the turn's earliest calls, where they are long with short results too;
+        say whether that was done.
         """
         live, words, model = self._live, self._words, turn.agent_model.model
         notes, messages = notes_and_rest(live, turn.turn_id)
@@ -342,8 +350,8 @@ class Summarizing:
         if last is None:
             return False
         covered = messages[: messages.index(last) + 1]
-        calls = {call.id for one in covered for call in one.tool_calls}
-        results = [one for one in messages if one.tool_call_id in calls]
+        calls = {call.id for message in covered for call in message.tool_calls}
+        results = [message for message in messages if message.tool_call_id in calls]
         before = notes.content if notes else ""
         if tokens_of("\n".join((before, pruned_text(messages, results))), model) < LEAST_REPLACED * limit:
             return False

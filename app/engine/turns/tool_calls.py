@@ -76,8 +76,8 @@ def guided_call(
 ) -> Offer | None:
     """Return the tool that fits the state of the turn, None when the answer is due.
 
-    First all sub-agents at once, then one question to the user, then the answer. An assistant that has no model of
-    its own and got such a model answers at once.
+    First all sub-agents at once, then one question to the user, then the answer. An assistant that has no
+    model of its own and got such a model answers at once.
     """
     if not turn.agent.provider and not turn.parent_turn_id:
         return None
@@ -153,9 +153,9 @@ def _history(turn: AgentTurn, live: LiveSession) -> list[dict[str, object]]:
         if len(found) >= HISTORY:
             break
         said = [
-            one
-            for one in live.turns.said(turn_id)
-            if one.role in (Role.USER, Role.ASSISTANT) and one.content.strip()
+            message
+            for message in live.turns.said(turn_id)
+            if message.role in (Role.USER, Role.ASSISTANT) and message.content.strip()
         ]
         if said:
             found.append({"role": said[-1].role, "content": said[-1].content[:MAX_WORDS]})
@@ -280,7 +280,7 @@ MAX_ABOUT = 600
 
 def was_cut(live: LiveSession, turn: AgentTurn, call: ToolCall) -> bool:
     """Say whether a call began to run and was cut, so that it may have run."""
-    return any(one.state == MessageState.STOPPED for one in live.turns.about(turn.turn_id, call.id))
+    return any(message.state == MessageState.STOPPED for message in live.turns.about(turn.turn_id, call.id))
 
 
 def newest_approval(live: LiveSession, turn: AgentTurn, call: ToolCall, reason: str) -> Message | None:
@@ -312,9 +312,14 @@ def approval(call: ToolCall, tool: Tool, reason: str, folder: str = "") -> Promp
 
 
 def denied(prompt: Prompt) -> str:
-    """Return what an assistant is told of a call that the user denied, with the user's reason if there is one."""
+    """Return what an assistant is told of a call that the user denied, with the user's reason
+    if there is one.
+    """
     if prompt.denied_because:
-        return f"The user did not allow this call, and says why: {prompt.denied_because}\nDo not try it again as it is."
+        return (
+            f"The user did not allow this call, and says why: "
+            f"{prompt.denied_because}\nDo not try it again as it is."
+        )
     return "The user did not allow this call. Do not try it again; go on without it, or ask why."
 
 
@@ -334,7 +339,8 @@ def page_question(call: ToolCall, tool: Tool | None, content: str) -> Prompt:
 async def attach_servers(live: LiveSession, directory: AgentDirectory, agent: Agent) -> None:
     """Connect the servers that an assistant names; one that it cannot use is named once in each run.
 
-    One that waits for the user's permission is named once for as long as the session is open. Both hold for each assistant.
+    One that waits for the user's permission is named once for as long as the session is open. Both hold for
+    each assistant.
     """
     await directory.attach(agent)
     for status in directory.servers(agent):
@@ -407,7 +413,8 @@ class ToolCalls:
             return self._after_results(turn, answer)
         kept = {call.id for call in carried_out(answer)}
         text = (
-            f"Not carried out: of the {len(answer.own_calls)} calls of this answer the first {MOST_CALLS} were. "
+            f"Not carried out: of the {len(answer.own_calls)} calls of this "
+            f"answer the first {MOST_CALLS} were. "
             "Look at their results, then send this call again if it is still needed."
         )
         left_out = (call for call in open_calls if not call.by and call.id not in kept)
@@ -449,7 +456,7 @@ class ToolCalls:
     def _after_results(self, turn: AgentTurn, answer: Message) -> Outcome | None:
         ids = {call.id for call in answer.tool_calls}
         said = self._live.turns.said(turn.turn_id)
-        results = [one for one in said if one.role == Role.TOOL and one.tool_call_id in ids]
+        results = [message for message in said if message.role == Role.TOOL and message.tool_call_id in ids]
         if any(result.control == Control.END for result in results):
             return Outcome(TurnState.FINISHED, message=answer)
         return Outcome(TurnState.WAITING) if any(result.asks for result in results) else None
@@ -478,18 +485,18 @@ class ToolCalls:
                     await asyncio.wait({*tasks, waiting}, return_when=asyncio.FIRST_COMPLETED)
                 finally:
                     waiting.cancel()
-                for task in [one for one in tasks if one.done()]:
+                for task in [item for item in tasks if item.done()]:
                     call = tasks.pop(task)
                     if outcome := task.result():
                         blocked[call.id] = (call, outcome)
                 if news.is_set():
-                    for call in [call for call, one in blocked.values() if one.state == TurnState.WAITING]:
+                    for call in [call for call, item in blocked.values() if item.state == TurnState.WAITING]:
                         del blocked[call.id]
                         tasks[start(call)] = call
         finally:
             await end_tasks(*tasks)
         outcomes = (outcome for _, outcome in blocked.values())
-        return min(outcomes, key=lambda one: one.state != TurnState.HELD, default=None)
+        return min(outcomes, key=lambda item: item.state != TurnState.HELD, default=None)
 
     async def _answer(self, turn: AgentTurn, call: ToolCall, alike: int) -> Outcome | None:
         """Answer one call, `alike` calls before it being the same; return why it has no result yet."""
@@ -517,7 +524,8 @@ class ToolCalls:
     # Approval
 
     def _may_run(self, turn: AgentTurn, call: ToolCall, tool: Tool, arguments: Mapping[str, object]) -> bool:
-        """Return whether a call may run now; false while the user has not answered. Raises ToolError where they deny it.
+        """Return whether a call may run now; false while the user has not answered.
+        Raises ToolError where they deny it.
 
         This is the only place that decides whether a call needs a question.
         """
@@ -602,7 +610,9 @@ class ToolCalls:
         self._write(turn, call, result, plan)
 
     def _started(self, turn: AgentTurn, call: ToolCall) -> Message:
-        """Return the call's message that is being written; a run that was cut reuses its own, otherwise it is a new one."""
+        """Return the call's message that is being written; a run that was cut reuses its own,
+        otherwise it is a new one.
+        """
         for message in self._live.turns.about(turn.turn_id, call.id):
             if message.role == Role.TOOL and message.state == MessageState.STREAMING:
                 return message
@@ -640,7 +650,7 @@ class ToolCalls:
         if prompt is not None:
             extra.append(PromptAsked(session_id=self._live.id, message_id=message.id, prompt=prompt))
         said = [turn.message(content=result.say, created_at=utc_now())] if result.say else []
-        extra += [PlanChanged(session_id=self._live.id, plan=one) for one in plan]
+        extra += [PlanChanged(session_id=self._live.id, plan=item) for item in plan]
         fields: dict[str, object] = {"plan": plan[0]} if plan else {}
         self._live.finish_messages((message, *said), *extra, **fields)
 
@@ -733,7 +743,7 @@ class ToolCalls:
             self._live.change(reason=Reason.BUSY if self._waiting else "")
 
     def _summary(self, child: AgentTurn, outcome: Outcome | None) -> ToolResult:
-        messages = [one for one in self._live.turns.said(child.turn_id) if one.role == Role.ASSISTANT]
+        messages = [item for item in self._live.turns.said(child.turn_id) if item.role == Role.ASSISTANT]
         said = messages[-1].content if messages else ""
         if outcome is None:
             return ToolResult(content=failed("The user stopped it.", said), ok=False)

@@ -1,4 +1,6 @@
-"""The commands of workflows: definitions, running them, and which one a command calls for; `engine.workflows`."""
+"""The commands of workflows: definitions, running them, and which one a command calls for;
+`engine.workflows`.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -50,27 +52,28 @@ _HANGUL = re.compile("[\uac00-\ud7a3]")
 def by_keyword(command: str, definitions: Sequence[WorkflowDefinition]) -> WorkflowDefinition | None:
     """Return the definition with most keywords in a command; None for none, or for a tie."""
     text = normal(command)
-    counts = {one.id: sum(_holds(text, word) for word in one.keywords) for one in definitions}
+    counts = {workflow.id: sum(_holds(text, word) for word in workflow.keywords) for workflow in definitions}
     most = max(counts.values(), default=0)
-    best = [one for one in definitions if counts[one.id] == most]
+    best = [definition for definition in definitions if counts[definition.id] == most]
     return best[0] if most and len(best) == 1 else None
 
 
 def question(command: str, definitions: Sequence[WorkflowDefinition]) -> tuple[str, Mapping[str, object]]:
     """Return the prompt that asks a model for its choice, and the schema of the answer."""
-    listed = "\n".join(f"- {one.id}: {one.name}" for one in definitions)
+    listed = "\n".join(f"- {definition.id}: {definition.name}" for definition in definitions)
     text = (
         "Which of these kinds of work does the command below ask for? Answer with its id alone, "
-        f"or {NONE} if it is none of them.\n\n{listed}\n- {NONE}: something else\n\nCommand: {command[:2_000]}"
+        f"or {NONE} if it is none of them.\n\n{listed}\n- {NONE}: something "
+        f"else\n\nCommand: {command[:2_000]}"
     )
-    choice = {"type": "string", "enum": [*(one.id for one in definitions), NONE]}
+    choice = {"type": "string", "enum": [*(definition.id for definition in definitions), NONE]}
     return text, {"type": "object", "properties": {"id": choice}, "required": ["id"]}
 
 
 def choice_of(answer: str, definitions: Sequence[WorkflowDefinition]) -> WorkflowDefinition | None:
     """Return the only definition that an answer names; None for any other answer."""
     words = set(re.findall(r"[\w-]+(?:\.[\w-]+)*", answer.casefold(), re.ASCII))
-    named = [one for one in definitions if one.id.casefold() in words]
+    named = [definition for definition in definitions if definition.id.casefold() in words]
     return named[0] if len(named) == 1 and NONE not in words - {named[0].id.casefold()} else None
 
 
@@ -129,7 +132,9 @@ class Workflows(Definitions[WorkflowDefinition]):
         return found
 
     async def duplicate(self, definition_id: str, name: str) -> WorkflowDefinition:
-        """Save a copy under another name, without keywords: two definitions with the same keywords would not be recognised."""
+        """Save a copy under another name, without keywords: two definitions
+        with the same keywords would not be recognised.
+        """
         return await self.save(replace(self.find(definition_id), id="", name=name, keywords=(), version=1))
 
     # Work
@@ -182,11 +187,13 @@ class Workflows(Definitions[WorkflowDefinition]):
         return await self._sessions.start(session, message)
 
     def who_does_what(self, definition: WorkflowDefinition, texts: Texts) -> str:
-        """Return one line that says who would do which steps; those of temporary assistants stand together."""
+        """Return one line that says who would do which steps; those of temporary assistants stand
+        together.
+        """
         parts: dict[str, list[str]] = {}
         for step in definition.steps:
             workers = () if step.gate else self._directory.workers(step)
-            names = " / ".join(visible(one.name) for one in workers if not is_temporary(one))
+            names = " / ".join(visible(worker.name) for worker in workers if not is_temporary(worker))
             if workers:
                 parts.setdefault(names or texts("workflow.who.temporary"), []).append(visible(step.name))
         each = (
@@ -195,7 +202,9 @@ class Workflows(Definitions[WorkflowDefinition]):
         return texts("workflow.who", parts=", ".join(each))
 
     def takers(self, session_id: str, step_id: str) -> list[Agent]:
-        """Return the assistants that a step of an open session can be given to, those that fit its role first."""
+        """Return the assistants that a step of an open session can be given to, those
+        that fit its role first.
+        """
         live = self._sessions.live(session_id)
         work = self._work(live) if live is not None else None
         return [
@@ -219,7 +228,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         cut = state.state == StepStatus.READY and live.session.status != Status.RUNNING
         if not (ended or cut) or any(step.gate for step in work.definition.steps if step.id == step_id):
             raise BadInput("step_not_given", step=step_id)
-        given = tuple(replace(one, given_to=agent.id) if one is state else one for one in work.steps)
+        given = tuple(replace(item, given_to=agent.id) if item is state else item for item in work.steps)
         self._change(live, changes(work.steps, reopened(work.definition, given, step_id)), closed=state)
 
     async def accept(self, session_id: str, step_id: str) -> None:
@@ -275,7 +284,7 @@ class Workflows(Definitions[WorkflowDefinition]):
             if state.id == step_id:
                 return live, state
         raise NotFound(
-            "step_not_found", step=step_id, steps=", ".join(one.id for one in self._work(live).steps)
+            "step_not_found", step=step_id, steps=", ".join(step.id for step in self._work(live).steps)
         )
 
     def _work(self, live: LiveSession) -> WorkflowState:
@@ -300,7 +309,8 @@ class Workflows(Definitions[WorkflowDefinition]):
             if ended and (turn_id := live.turns.child_turn(live.turns.work_turn, call_id(state))):
                 close_turns(live, turn_id)
         run = self._sessions.running(live.id)
-        # A run that has just stopped, and still saves that, goes on by itself with this status; one that is cut does not.
+        # A run that has just stopped, and still saves that, goes on by itself with this status; one that is
+        # cut does not.
         goes_on = run is None or (run.looping and live.session.status != Status.RUNNING)
         fields = {"status": Status.RUNNING, "reason": ""} if goes_on else {}
         write_steps(live, tuple(by_id.values()), (), **fields)

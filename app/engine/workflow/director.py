@@ -30,8 +30,9 @@ def begun(definition: WorkflowDefinition) -> tuple[StepState, ...]:
 
 
 def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> tuple[StepState, ...]:
-    """Return the steps with the consequences of their states: those that can begin are ready, those that a skip or a stop
-    keeps from it are skipped with the reason `blocked`, and those behind a failed one stay pending.
+    """Return the steps with the consequences of their states: those that can begin are ready, those that a
+    skip or a stop keeps from it are skipped with the reason `blocked`, and those behind a failed one stay
+    pending.
     """
     by_id = {state.id: state for state in states}
     after = dependents(definition)
@@ -39,8 +40,8 @@ def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> tupl
     # A step is visited once all before it have ended, so a chain of any length takes one pass.
     open_before = {
         step.id: sum(
-            by_id[one].state not in STEP_ENDED or by_id[one].state == StepStatus.FAILED
-            for one in dict.fromkeys(step.depends_on)
+            by_id[item].state not in STEP_ENDED or by_id[item].state == StepStatus.FAILED
+            for item in dict.fromkeys(step.depends_on)
         )
         for step in definition.steps
     }
@@ -57,10 +58,10 @@ def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> tupl
             by_id[step_id] = replace(state, state=StepStatus.READY)
             if blocked:
                 by_id[step_id] = replace(state, state=StepStatus.SKIPPED, reason=Reason.BLOCKED)
-                for one in after.get(step_id, ()):
-                    open_before[one] -= 1
-                    if not open_before[one]:
-                        due.append(one)
+                for item in after.get(step_id, ()):
+                    open_before[item] -= 1
+                    if not open_before[item]:
+                        due.append(item)
     return tuple(by_id[state.id] for state in states)
 
 
@@ -73,17 +74,19 @@ def _blocks(when_skipped: str, state: StepState) -> bool:
 
 
 def decide(states: Sequence[StepState], at_work: Collection[str]) -> Decision:
-    """Return what comes next in a workflow whose steps are settled; `at_work` are the ids of running steps."""
-    ready = tuple(one.id for one in states if one.state == StepStatus.READY and one.id not in at_work)
+    """Return what comes next in a workflow whose steps are settled; `at_work` are the ids of running
+    steps.
+    """
+    ready = tuple(state.id for state in states if state.state == StepStatus.READY and state.id not in at_work)
     if ready:
         return Call(ready)
     if at_work:
         return Wait()
-    if all(one.state in (StepStatus.DONE, StepStatus.SKIPPED) for one in states):
+    if all(state.state in (StepStatus.DONE, StepStatus.SKIPPED) for state in states):
         return Finish()
-    if any(one.state == StepStatus.WAITING for one in states):
+    if any(state.state == StepStatus.WAITING for state in states):
         return Ask()
-    failed = any(one.state == StepStatus.FAILED for one in states)
+    failed = any(state.state == StepStatus.FAILED for state in states)
     return Halt(Reason.STEP_FAILED if failed else Reason.BY_USER)
 
 
@@ -97,7 +100,7 @@ def with_step(
 ) -> tuple[StepState, ...]:
     """Return the steps with one in another state; the steps it had blocked are settled again."""
     again = reopened(definition, states, state.id)
-    return settled(definition, tuple(state if one.id == state.id else one for one in again))
+    return settled(definition, tuple(state if item.id == state.id else item for item in again))
 
 
 def last_workers(definition: WorkflowDefinition) -> set[str]:
@@ -105,14 +108,14 @@ def last_workers(definition: WorkflowDefinition) -> set[str]:
     after, gates = dependents(definition), {step.id for step in definition.steps if step.gate}
 
     def leads_on(step_id: str) -> bool:
-        return any(one not in gates or leads_on(one) for one in after.get(step_id, ()))
+        return any(item not in gates or leads_on(item) for item in after.get(step_id, ()))
 
     return {step.id for step in definition.steps if step.id not in gates and not leads_on(step.id)}
 
 
 def last_again(definition: WorkflowDefinition, states: tuple[StepState, ...]) -> tuple[StepState, ...]:
     """Return the steps with those to be taken again that were done last."""
-    after, done = dependents(definition), {one.id for one in states if one.state == StepStatus.DONE}
+    after, done = dependents(definition), {state.id for state in states if state.state == StepStatus.DONE}
     for step_id in done:
         if not done.intersection(after.get(step_id, ())):
             states = reopened(definition, states, step_id)
@@ -122,20 +125,22 @@ def last_again(definition: WorkflowDefinition, states: tuple[StepState, ...]) ->
 def reopened(
     definition: WorkflowDefinition, states: Sequence[StepState], step_id: str
 ) -> tuple[StepState, ...]:
-    """Return the steps with one to be retried, and those it had blocked pending; finished steps stay, but for gates."""
+    """Return the steps with one to be retried, and those it had blocked pending; finished steps stay,
+    but for gates.
+    """
     after = dependents(definition)
     gates = {step.id for step in definition.steps if step.gate}
     again = {step_id}
     due = deque([step_id])
     by_id: Mapping[str, StepState] = {state.id: state for state in states}
     while due:
-        for one in after.get(due.popleft(), ()):
-            state = by_id[one]
+        for item in after.get(due.popleft(), ()):
+            state = by_id[item]
             blocked = state.state == StepStatus.SKIPPED and state.reason == Reason.BLOCKED
-            passed = one in gates and state.state in (StepStatus.DONE, StepStatus.FAILED)
-            if one not in again and (blocked or passed):
-                again.add(one)
-                due.append(one)
+            passed = item in gates and state.state in (StepStatus.DONE, StepStatus.FAILED)
+            if item not in again and (blocked or passed):
+                again.add(item)
+                due.append(item)
     fresh = tuple(
         replace(state, state=StepStatus.PENDING, reason="", turn_id="", asked_again=False)
         if state.id in again

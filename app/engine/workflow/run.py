@@ -1,4 +1,5 @@
-"""A workflow that runs: every ready step at once, each a turn of the assistant of its role; and how a step says it is done.
+"""A workflow that runs: every ready step at once, each a turn of the assistant of its role;
+and how a step says it is done.
 
 The workflow itself is a turn whose calls are the steps' attempts; a step is the turn below that answers its
 call. So restarts, questions of sub-agents and stopping one step work as in any chat.
@@ -110,7 +111,7 @@ def read_by_people(text: str, *, ended: bool) -> tuple[str, str]:
 
 def from_call(messages: Sequence[Message]) -> StepComplete | None:
     """Return the arguments of the tool in a step's turn, None where it was not called with success."""
-    ended = {one.tool_call_id for one in messages if one.role == Role.TOOL and one.state == MessageState.DONE}
+    ended = {msg.tool_call_id for msg in messages if msg.role == Role.TOOL and msg.state == MessageState.DONE}
     for message in reversed(messages):
         for call in message.tool_calls:
             if call.name == STEP_COMPLETE and call.id in ended:
@@ -268,7 +269,7 @@ class WorkflowRun(ChatRun):
                     await asyncio.wait({*running.values(), news}, return_when=asyncio.FIRST_COMPLETED)
                 finally:
                     news.cancel()
-                for step_id in [one for one, task in running.items() if task.done()]:
+                for step_id in [item for item, task in running.items() if task.done()]:
                     running.pop(step_id).result()
                 if self._news.is_set():
                     self._news.clear()
@@ -285,7 +286,7 @@ class WorkflowRun(ChatRun):
             self._live.change(status=Status.COMPLETED, reason=decision.reason)
         elif isinstance(decision, Finish) and not self._pausing:
             # Each time after other attempts.
-            await self._check(self._root, f"{CRITERIA}:{sum(one.attempt for one in self._work.steps)}")
+            await self._check(self._root, f"{CRITERIA}:{sum(step.attempt for step in self._work.steps)}")
         elif self._pausing:
             self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
         elif isinstance(decision, Ask):
@@ -296,11 +297,11 @@ class WorkflowRun(ChatRun):
     def _send_back(self, missing: str) -> bool:
         """Let the last steps mend what is not met."""
         work, workers = self._work, last_workers(self._work.definition)
-        last = [one for one in work.steps if one.id in workers and one.state == StepStatus.DONE]
-        made = (self._titled(one.id, one.result) for one in last)
+        last = [step for step in work.steps if step.id in workers and step.state == StepStatus.DONE]
+        made = (self._titled(state.id, state.result) for state in last)
         text, steps = "\n\n".join((missing, *made)), work.steps
-        for one in last:
-            steps = reopened(work.definition, steps, one.id)
+        for state in last:
+            steps = reopened(work.definition, steps, state.id)
         told = user_message(text, (), self._command().turn_id, author=MOOT, turn_id=self._root)
         if last:
             self._change_steps(*changes(work.steps, steps), messages=(told,))
@@ -311,7 +312,7 @@ class WorkflowRun(ChatRun):
         for state in self._work.steps:
             if state.state == StepStatus.WAITING and state.reason == Reason.QUESTION:
                 turn_id = self._turn_of(state.id)
-                if not any(one.asks for one in self._live.turns.said_below(turn_id or "")):
+                if not any(message.asks for message in self._live.turns.said_below(turn_id or "")):
                     self._change_steps(replace(state, state=StepStatus.READY, reason=""))
 
     def _write(self, steps: tuple[StepState, ...]) -> None:
@@ -331,8 +332,10 @@ class WorkflowRun(ChatRun):
     # One step
 
     async def _take_step(self, tree: TurnTree, step_id: str) -> None:
-        """Take a step with the assistant that has least to do, or with the one the user gives it to while it waits."""
-        step = next(one for one in self._work.definition.steps if one.id == step_id)
+        """Take a step with the assistant that has least to do, or with the one the user gives it to
+        while it waits.
+        """
+        step = next(item for item in self._work.definition.steps if item.id == step_id)
         if step.gate:
             await self._take_gate(step)
             return
@@ -393,11 +396,11 @@ class WorkflowRun(ChatRun):
             outcome, complete = await self._taken_to_end(tree, turn, speaker, step.id)
             reason = ""
             while complete is not None and step.done_means and not complete.failure:
-                number = 1 + sum(one.author == MOOT for one in self._live.turns.said(turn.turn_id))
+                number = 1 + sum(message.author == MOOT for message in self._live.turns.said(turn.turn_id))
                 call = f"{CRITERIA}:{number}"
                 reason = await self._check_step(step, turn.turn_id, call, number)
                 criteria = self._state(step.id).criteria
-                if reason or number >= MOST_ROUNDS or all(one.settled for one in criteria):
+                if reason or number >= MOST_ROUNDS or all(criterion.settled for criterion in criteria):
                     break
                 told = told_missing(criteria, self._services.prompts, self._live.session.language)
                 said = turn.message(Role.USER, author=MOOT, content=told, created_at=utc_now())
@@ -431,14 +434,16 @@ class WorkflowRun(ChatRun):
             self._change_steps(replace(state, state=StepStatus.READY, reason=reason))
             return
         words = self._services.prompts.lines(self._live.session.language, "criteria")
-        shown = ((one.text, shown_by(one, words.__getitem__) or words["unmet"]) for one in state.criteria)
+        shown = ((item.text, shown_by(item, words.__getitem__) or words["unmet"]) for item in state.criteria)
         text = "\n".join(f"- {what}: {why}" for what, why in shown)
-        met = all(one.settled for one in state.criteria)
+        met = all(criterion.settled for criterion in state.criteria)
         ended = StepStatus.DONE if met else StepStatus.FAILED
         self._finish(state, ended, Reason.CRITERIA_UNMET, text)
 
     async def _check_step(self, step: WorkflowStep, turn_id: str, call: str, number: int) -> str:
-        """Have criteria checked in what a turn made, unless they are; return why that can't be, "" where it is done."""
+        """Have criteria checked in what a turn made, unless they are; return why that can't be, ""
+        where it is done.
+        """
         if is_checked(self._live, turn_id, call):
             return ""
         wanted = Check(
@@ -471,7 +476,7 @@ class WorkflowRun(ChatRun):
         elif complete is None:
             self._change_steps(replace(state, state=StepStatus.WAITING, reason=Reason.NO_MARKER, result=text))
         else:
-            unmet = not all(one.settled for one in state.criteria)
+            unmet = not all(criterion.settled for criterion in state.criteria)
             failure = complete.failure or (Reason.CRITERIA_UNMET if unmet else "")
             if complete.word and complete.word not in _STATUS_WORDS:
                 self._live.notice("step_status", step=step.name, status=complete.status[:80])
@@ -480,13 +485,13 @@ class WorkflowRun(ChatRun):
             self._finish(state, ended, failure or complete.status, result, complete.artifacts)
 
     def _completion(self, turn: AgentTurn, outcome: Outcome) -> StepComplete | None:
-        """Return how a step says it ended, by the tool or in its own final text; the answer of a model too small to say it
-        counts as its end.
+        """Return how a step says it ended, by the tool or in its own final text; the answer
+        of a model too small to say it counts as its end.
         """
         if outcome.state != TurnState.FINISHED or outcome.message is None:
             return None
         text, messages = outcome.message.content, self._live.turns.said(turn.turn_id)
-        sent_back = max((place for place, one in enumerate(messages) if one.author == MOOT), default=0)
+        sent_back = max((place for place, item in enumerate(messages) if item.author == MOOT), default=0)
         said = from_call(messages[sent_back:]) or step_complete(text)
         return said or (StepComplete(before=text) if turn.agent_model.guided else None)
 
@@ -523,12 +528,14 @@ class WorkflowRun(ChatRun):
 
     def _answered(self, state: StepState) -> bool:
         about = self._live.turns.about(self._root, call_id(state))
-        return any(one.role == Role.TOOL and one.ended for one in about)
+        return any(message.role == Role.TOOL and message.ended for message in about)
 
     def _finish(
         self, before: StepState, state: str, reason: str, text: str = "", artifacts: str = ""
     ) -> None:
-        """End a step's attempt: its result and its state are one batch. A step that is ready begins another."""
+        """End a step's attempt: its result and its state are one batch. A step that is ready begins
+        another.
+        """
         after = replace(
             before,
             state=state,
@@ -559,24 +566,24 @@ class WorkflowRun(ChatRun):
 
     def _titled(self, step_id: str, result: str) -> str:
         """Return what a step made, below its name."""
-        name = next(one.name for one in self._work.definition.steps if one.id == step_id)
+        name = next(step.name for step in self._work.definition.steps if step.id == step_id)
         prompts, language = self._services.prompts, self._live.session.language
         return f"{prompts.line(language, 'assistant', 'step_result', name=name)}\n{result}"
 
     def _prompt(self, step: WorkflowStep) -> str:
         language, prompts = self._live.session.language, self._services.prompts
         before, words = map(self._state, step.depends_on), prompts.lines(language, "assistant")
-        results = "\n\n".join(self._titled(one.id, one.result) for one in before if one.result)
+        results = "\n\n".join(self._titled(item.id, item.result) for item in before if item.result)
         said = self._live.turns.said(self._root)
-        added = "\n".join(with_files(one, words) for one in said if one.role == Role.USER)
+        added = "\n".join(with_files(message, words) for message in said if message.role == Role.USER)
         command = with_files(self._command(), words)
         if added:
             state = self._state(step.id)
             call = call_id(replace(state, attempt=state.attempt - 1))
-            made = (one for one in said if one.tool_call_id == call and one.state == MessageState.DONE)
-            results += "".join(f"\n\n{self._titled(step.id, one.content)}" for one in made)
+            made = (item for item in said if item.tool_call_id == call and item.state == MessageState.DONE)
+            results += "".join(f"\n\n{self._titled(step.id, message.content)}" for message in made)
             results = f"{words['step_added']}\n{added}\n\n{results}"
-        means = (words["done_means"], *(f"- {one}" for one in step.done_means))
+        means = (words["done_means"], *(f"- {item}" for item in step.done_means))
         prompt = "\n".join((step.prompt, "", *means)) if step.done_means else step.prompt
         return prompts.text(language, "step", step=step.name, command=command, prompt=prompt, results=results)
 
@@ -585,5 +592,5 @@ class WorkflowRun(ChatRun):
         had = self._state(step.id)
         agents = self._services.directory.workers(step, had.given_to)
         if had.assistant_id and not self._answered(had):
-            agents = [one for one in agents if one.id == had.assistant_id] or agents
-        return min(agents, key=lambda one: self._services.slots.load(one.id))
+            agents = [agent for agent in agents if agent.id == had.assistant_id] or agents
+        return min(agents, key=lambda agent: self._services.slots.load(agent.id))

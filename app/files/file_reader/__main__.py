@@ -1,8 +1,9 @@
-"""Starts the process that reads a file: `python -m app.files.file_reader`, or `--file-reader` of a frozen build.
+"""Starts the process that reads a file: `python -m app.files.file_reader`, or `--file-reader`
+of a frozen build.
 
-A line of JSON comes in: a path, a web page as it was sent, a page of HTML that becomes a PDF or a Word document, or two
-texts to be compared. Lines of JSON go out: progress, then the result, which says how many bytes follow it. What is read is
-a stranger's, so the process has limits of its own.
+A line of JSON comes in: a path, a web page as it was sent, a page of HTML that becomes a PDF or a Word
+document, or two texts to be compared. Lines of JSON go out: progress, then the result, which says how many
+bytes follow it. What is read is a stranger's, so the process has limits of its own.
 """
 
 import json
@@ -59,7 +60,7 @@ def main() -> int:
                 # Its signal ends the process.
                 signal.setitimer(signal.ITIMER_PROF, _COMPARING_SECONDS)
             old, new = (
-                visible(b64decode(one).decode("utf-8-sig")).splitlines() for one in request["compare"]
+                visible(b64decode(item).decode("utf-8-sig")).splitlines() for item in request["compare"]
             )
             data, answer = "\n".join(difference(old, new)).encode(), {}
         elif is_image_file(path):
@@ -77,7 +78,7 @@ def main() -> int:
             seen = look["pictures"] or not itself
             parts = [result.text.encode(), itself, *(pdf.pictures(path, show, password) if seen else ())]
             data = b"".join(parts)
-            answer = {"sizes": [len(one) for one in parts], "pages": result.pages}
+            answer = {"sizes": [len(part) for part in parts], "pages": result.pages}
         else:
             result = collected(_document(path, request["password"]), show)
             data = result.text.encode()

@@ -1,4 +1,6 @@
-"""Compares two texts line by line: first by the lines that each has once, which takes no longer where much has changed."""
+"""Compares two texts line by line: first by the lines that each has once, which takes no longer
+where much has changed.
+"""
 
 from bisect import bisect_left
 from collections import Counter
@@ -29,7 +31,7 @@ class _Lines(SequenceMatcher[str]):
         for i_end, j_end in [*_anchors(old, new), (len(old), len(new))]:
             i, j = (place + found[-1].size for place in found[-1][:2])
             between = SequenceMatcher(None, old[i:i_end], new[j:j_end]).get_matching_blocks()
-            blocks = [Match(i + one.a, j + one.b, one.size) for one in between]
+            blocks = [Match(i + match.a, j + match.b, match.size) for match in between]
             for block in (*blocks, Match(i_end, j_end, int(i_end < len(old)))):
                 last = found[-1]
                 if (last.a + last.size, last.b + last.size) == block[:2]:

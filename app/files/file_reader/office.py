@@ -1,4 +1,5 @@
-"""Reads office documents and books: Word, PowerPoint and Excel (also from before 2007), RTF, ODT, HWPX and EPUB.
+"""Reads office documents and books: Word, PowerPoint and Excel (also from before 2007), RTF, ODT, HWPX
+and EPUB.
 
 Those that are zip archives are opened after checking that they cannot fill the memory.
 """
@@ -29,7 +30,9 @@ Text = Callable[[str], None]
 
 
 class ZipDocument:
-    """A document that is a ZIP file, checked; the names of its entries are only keys and never become paths."""
+    """A document that is a ZIP file, checked; the names of its entries are only keys and never become
+    paths.
+    """
 
     def __init__(self, path: Path) -> None:
         """Open it. Raises Unreadable."""
@@ -60,7 +63,9 @@ class ZipDocument:
 
 
 def parse(data: bytes, start: Start, end: End, text: Text) -> None:
-    """Go through an XML document; names come without their namespaces. Raises Unreadable, also for entities."""
+    """Go through an XML document; names come without their namespaces. Raises Unreadable, also for
+    entities.
+    """
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
     parser.StartElementHandler = lambda name, values: start(
@@ -95,7 +100,9 @@ _SECTION = re.compile(r"Contents/section(\d+)\.xml")
 
 
 class _Text:
-    """Collects the text of an ODT or HWPX file: a line for a paragraph, a line with tabs for a row of a table."""
+    """Collects the text of an ODT or HWPX file: a line for a paragraph, a line with tabs for a row
+    of a table.
+    """
 
     def __init__(self, within: str) -> None:
         """`within` is the element whose text counts, "" for all."""
@@ -179,9 +186,9 @@ def read_epub(path: Path) -> Document:
     parse(archive.read(rootfiles[0]), item, _ignore, _ignore)
     folder = posixpath.dirname(rootfiles[0])
     names = [
-        posixpath.normpath(posixpath.join(folder, urllib.parse.unquote(files[one])))
-        for one in order
-        if one in files
+        posixpath.normpath(posixpath.join(folder, urllib.parse.unquote(files[entry])))
+        for entry in order
+        if entry in files
     ]
     if not names:
         raise Unreadable("file_damaged")
@@ -241,7 +248,9 @@ def read(path: Path) -> Document:
 
 
 def _by_content(data: bytes) -> str:
-    """Return the text of a file with the name of an old office document that is RTF, a page, or lines of text."""
+    """Return the text of a file with the name of an old office document that is RTF, a page, or lines
+    of text.
+    """
     if data.startswith(_RTF):
         from striprtf.striprtf import rtf_to_text
 
@@ -279,7 +288,7 @@ def _sheets(book: ZipDocument) -> dict[str, str]:
     for part in ("xl/workbook.xml", "xl/_rels/workbook.xml.rels"):
         if data := book.read(part):
             parse(data, item, _ignore, _ignore)
-    return {posixpath.join("xl", files[one]).lstrip("/"): names[one] for one in names if one in files}
+    return {posixpath.join("xl", files[entry]).lstrip("/"): names[entry] for entry in names if entry in files}
 
 
 # The formats that are read here; `read` has all others.

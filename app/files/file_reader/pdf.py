@@ -1,4 +1,6 @@
-"""Reads PDF files with PDFium: their text, pictures of their pages, and the files themselves without a password."""
+"""Reads PDF files with PDFium: their text, pictures of their pages,
+and the files themselves without a password.
+"""
 
 import io
 from collections.abc import Callable, Iterator
@@ -22,7 +24,9 @@ def read(path: Path, password: str = "") -> Document:
 
 
 def whole(path: Path, password: str = "") -> bytes:
-    """Return a file as providers take it, without its password; b"" for one that is too large. Raises Unreadable."""
+    """Return a file as providers take it, without its password; b"" for one that is too large.
+    Raises Unreadable.
+    """
     file = _opened(path, password)
     if len(file) > MOST_PDF_PAGES:
         return b""

@@ -1,4 +1,6 @@
-"""Sets a page of HTML as a PDF, with Qt's own layout, which loads nothing, in the fonts that come with Moot."""
+"""Sets a page of HTML as a PDF, with Qt's own layout, which loads nothing, in the fonts that come with
+Moot.
+"""
 
 import base64
 import os

@@ -15,8 +15,8 @@ from app.files.file_reader.document import Document, Unreadable
 # The time trafilatura takes grows with the number of tags.
 _MOST_TAGS = 200_000
 _BLOCK_NAMES = """
-address article aside blockquote br dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main nav ol p
-pre section table tr ul
+address article aside blockquote br dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main
+nav ol p pre section table tr ul
 """
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
 _HIDDEN = frozenset(("head", "script", "style", "template"))
@@ -48,7 +48,9 @@ def read(path: Path) -> Document:
 
 
 def fetched(data: bytes, charset: str, url: str, content_type: str) -> tuple[str, str]:
-    """Return the title of what a server sent, "" for none, and the main text; of what is no page the whole text."""
+    """Return the title of what a server sent, "" for none, and the main text;
+    of what is no page the whole text.
+    """
     text = clean_text(_decoded(data, charset))
     if content_type not in _HTML_TYPES and not _HTML_START.match(text[:_HEAD]):
         return "", text.strip()

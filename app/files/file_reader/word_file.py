@@ -1,4 +1,5 @@
-"""Writes a page of Moot's own HTML as a Word document: text, links to the web, pictures, and nothing that runs or loads.
+"""Writes a page of Moot's own HTML as a Word document: text, links to the web, pictures, and nothing
+that runs or loads.
 
 Qt reads the page, as it does for a PDF, and python-docx writes what it has found, block by block.
 """

@@ -1,7 +1,8 @@
-"""Files that sessions are given: attachments of chats, resources of MCP servers, context files of debates and councils.
+"""Files that sessions are given: attachments of chats, resources of MCP servers, context files
+of debates and councils.
 
-Files are read in the background and added to the draft they were chosen for: a file belongs to the session it was
-chosen in, whichever session is in front once it is read.
+Files are read in the background and added to the draft they were chosen for: a file belongs to the session it
+was chosen in, whichever session is in front once it is read.
 """
 
 import asyncio
@@ -44,7 +45,9 @@ LOCKED = ("file_locked", "file_wrong_password")
 
 @dataclass(slots=True)
 class FileBeingRead:
-    """A file that is being read for the draft of a session, "" for a new chat; `replaces` is what it takes the place of."""
+    """A file that is being read for the draft of a session, "" for a new chat;
+    `replaces` is what it takes the place of.
+    """
 
     reading: Reading
     session_id: str
@@ -112,7 +115,9 @@ class AttachmentController(PageController):
         strip.look_chosen.connect(self._on_look_chosen)
 
     def _takes(self, given: QMimeData) -> bool:
-        """Say whether dragged data can be dropped on the page: files or a picture, while the page can be written on."""
+        """Say whether dragged data can be dropped on the page: files or a picture,
+        while the page can be written on.
+        """
         files = any(url.isLocalFile() for url in given.urls())
         return self._page.chat_composer.isVisible() and (files or given.hasImage())
 
@@ -135,7 +140,7 @@ class AttachmentController(PageController):
 
     def _attach_picture(self, name: str, read: Callable[[], Awaitable[Attachment]]) -> None:
         """Attach a picture if one of the models takes pictures."""
-        if any(one.images for one in self._models()):
+        if any(model.images for model in self._models()):
             self._read(name, lambda _number: read())
         else:
             self._toasts.show_toast(self._language.problem("attachment_no_images", name=name))
@@ -296,7 +301,8 @@ class AttachmentController(PageController):
         session_id: str | None = None,
         replaces: Attachment | None = None,
     ) -> None:
-        """Read in the background what is added to the draft of a session, the one in front where none is named.
+        """Read in the background what is added to the draft of a session, the one in front
+        where none is named.
 
         With `replaces` it takes the place of that attachment, if that is still there.
         """
@@ -326,7 +332,7 @@ class AttachmentController(PageController):
         if reading is None:
             return
         session_id = reading.session_id
-        done = not any(one.session_id == session_id for one in self._readings.values())
+        done = not any(read.session_id == session_id for read in self._readings.values())
         sends = done and self._to_send.pop(session_id, None) is not None
         self._show()
         if sends and self._page.session_id == session_id:
@@ -337,7 +343,9 @@ class AttachmentController(PageController):
     def _put(
         self, session_id: str, attachments: Sequence[Attachment], replaces: Attachment | None = None
     ) -> None:
-        """Add attachments to the draft of a session, in front or not, or put them in the place of one of it."""
+        """Add attachments to the draft of a session, in front or not, or put them in the place of one of
+        it.
+        """
         draft = self._drafts.of(session_id or NEW)
         files = [*(draft.rewriting or draft).attachments]
         if replaces is None:
@@ -352,7 +360,9 @@ class AttachmentController(PageController):
         self.show_draft(session_id, draft)
 
     def show_draft(self, session_id: str, draft: Draft) -> None:
-        """Keep the unsent draft of a session, "" for a new chat, and show it where the session is in front."""
+        """Keep the unsent draft of a session, "" for a new chat, and show it where the session is in
+        front.
+        """
         self._drafts.keep(session_id or NEW, draft)
         if self._page.session_id == session_id:
             self._page.set_draft(draft)
@@ -360,7 +370,7 @@ class AttachmentController(PageController):
     def _show(self) -> None:
         session_id = self._page.session_id
         shown = {
-            number: one.reading for number, one in self._readings.items() if one.session_id == session_id
+            number: read.reading for number, read in self._readings.items() if read.session_id == session_id
         }
         self._page.chat_composer.show_readings(shown, sends=session_id in self._to_send)
 
@@ -406,7 +416,9 @@ class ServerFilesController(PageController):
         self._start(self._list(server, self._aim()))
 
     def offer(self, server: str, uri: str) -> None:
-        """Ask whether what a result of a server refers to is read through that server, and attach it after a yes."""
+        """Ask whether what a result of a server refers to is read through that server,
+        and attach it after a yes.
+        """
         words = self._language
         dialog = ConfirmDialog(
             words,
@@ -427,10 +439,10 @@ class ServerFilesController(PageController):
 
     def _take(self, server: str, chosen: Sequence[ServerResource], put: Put) -> None:
         """Read resources; what an address leaves open is asked for."""
-        for one in chosen:
-            blanks = SavedPrompt(id="", name=one.name, text=one.uri)
+        for resource in chosen:
+            blanks = SavedPrompt(id="", name=resource.name, text=resource.uri)
             if not blanks.variables:
-                self._start(self._read(server, one.uri, put))
+                self._start(self._read(server, resource.uri, put))
                 continue
             dialog = VariablesDialog(self._language, blanks, self._window)
             dialog.given.connect(
@@ -486,7 +498,9 @@ class ContextFileController(Controller):
         self._setup.set_context_paths(paths)
 
     async def read(self, setup: DebateSetup, paths: tuple[str, ...]) -> tuple[Attachment, ...]:
-        """Read files for a debate, those chosen so as they look. Raises BadInput for one that cannot be read or seen."""
+        """Read files for a debate, those chosen so as they look.
+        Raises BadInput for one that cannot be read or seen.
+        """
         found = []
         for path in paths:
             if path in self._setup.files.seen_paths:
@@ -507,12 +521,14 @@ class ContextFileController(Controller):
             self._tasks.start(f"look {path}", self._warn_of_look(path))
 
     async def _warn_of_look(self, path: str) -> None:
-        """Show the size of a PDF file as it looks; say what of it is not seen, and where it takes much of a window."""
+        """Show the size of a PDF file as it looks; say what of it is not seen, and where it takes much
+        of a window.
+        """
         setup = self._setup.setup()
         file = await self._as_it_looks(path, setup)
         models = self._engine.models_for(setup.participants)
         self._setup.files.keep_seen(
-            path, max((seen_tokens(file.attachment, one) for one in models), default=0)
+            path, max((seen_tokens(file.attachment, model) for model in models), default=0)
         )
         self.show()
         self._say_look(file, Path(path).name, models)

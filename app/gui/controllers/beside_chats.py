@@ -1,4 +1,6 @@
-"""What stands beside a chat and over its input: workflows, groups at work with the plan, and the files of the session."""
+"""What stands beside a chat and over its input: workflows, groups at work with the plan, and the files
+of the session.
+"""
 
 import asyncio
 import base64
@@ -199,7 +201,7 @@ class WorkflowController(Controller):
         live, session = self._live, self.session
         if live is None or session is None:
             return ""
-        state = next((one for one in session.workflow.steps if one.id == step_id), StepState(id=step_id))
+        state = next((step for step in session.workflow.steps if step.id == step_id), StepState(id=step_id))
         return live.turns.child_turn(live.turns.work_turn, call_id(state)) or ""
 
     # Events
@@ -440,7 +442,7 @@ class FilesController(Controller):
                 dialog.close()
 
     async def _dialog(self, session_id: str, path: str) -> FileDialog:
-        found = [one for one in await self._files.versions(session_id) if one.path == path and not one.gone]
+        found = [old for old in await self._files.versions(session_id) if old.path == path and not old.gone]
         shown, preview = await self._read(session_id, path, None)
         dialog = FileDialog(self._language, self._look, found, self._window)
         dialog.show_version(shown, preview)
@@ -449,7 +451,7 @@ class FilesController(Controller):
             dialog.show_version(*await self._read(session_id, path, version))
 
         async def compare(older: int, newer: int) -> None:
-            held = [(await self._files.read(session_id, path, one))[1] for one in (older, newer)]
+            held = [(await self._files.read(session_id, path, number))[1] for number in (older, newer)]
             try:
                 found = await self._engine.files.difference(*held)
                 dialog.show_text(found, "" if found else self._language("files.compare.same"))

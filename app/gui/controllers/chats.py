@@ -1,7 +1,7 @@
 """Chats: connects the chat page to the engine and decides who answers a new chat.
 
-Also the messages queued for a busy assistant, and versions of an answer: made again, with another model or effort where
-the user wants that, and chosen.
+Also the messages queued for a busy assistant, and versions of an answer: made again, with another model or
+effort where the user wants that, and chosen.
 """
 
 import asyncio
@@ -49,8 +49,9 @@ class ChatController(PageController):
     """Answers what the user asks on the chat page.
 
     Signals: session_started(session id), settings_requested(page, provider id), mode_changed() of a new chat,
-    refreshed() when the assistants to choose from were shown again, several_requested(text, attachments) for a question
-    to several models, proposal_requested(task, ModelRequest, session id) to have a model propose a group.
+    refreshed() when the assistants to choose from were shown again, several_requested(text, attachments) for
+    a question to several models, proposal_requested(task, ModelRequest, session id) to have a model propose a
+    group.
     """
 
     session_started = Signal(str)
@@ -93,7 +94,9 @@ class ChatController(PageController):
         self._keep_fresh(bridge.assistants_changed, bridge.groups_changed, bridge.servers_changed)
 
     def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
-        """Prepare the page for a new chat with a group or an assistant; without an id with the last used assistant."""
+        """Prepare the page for a new chat with a group or an assistant; without an id
+        with the last used assistant.
+        """
         self.new_group = group_id
         if assistant_id:
             self._state.keep(LAST_ASSISTANT, assistant_id)
@@ -169,7 +172,7 @@ class ChatController(PageController):
     def _on_done_means(self) -> None:
         """Ask what must be true of the work that is written about when it is done."""
         session, models = self.page.session, self._models()
-        means = self.new_means if session is None else tuple(one.text for one in session.criteria)
+        means = self.new_means if session is None else tuple(criterion.text for criterion in session.criteria)
         task = self._task
         dialog = DoneMeansDialog(self._language, means, self._window)
         # A whole turn of an external agent is too much for that, and a small model proposes nothing of use.
@@ -230,7 +233,7 @@ class ChatController(PageController):
 
     async def _name_files(self, text: str) -> None:
         self.new_where["always"] = tuple(
-            permission_for(one.strip()) for one in text.split(",") if one.strip()
+            permission_for(item.strip()) for item in text.split(",") if item.strip()
         )
         self.refresh()
 
@@ -306,7 +309,7 @@ class ChatController(PageController):
         key = f"{agent.id}/{tool}"
 
         def switched(settings: Settings) -> Settings:
-            others = tuple(one for one in settings.tools_off if one != key)
+            others = tuple(item for item in settings.tools_off if item != key)
             return replace(settings, tools_off=others if on else (*others, key))
 
         await self._engine.change_settings(switched)
@@ -321,7 +324,7 @@ class ChatController(PageController):
         if group is None:
             return "", []
         known = {agent.id: agent for agent in self._engine.assistants.all() if agent.enabled}
-        return group.name, [known[one].name for one in group.members if one in known]
+        return group.name, [known[member].name for member in group.members if member in known]
 
     def _asking(self) -> str:
         """Return who asked the question that the next message answers, "" if there is none."""
@@ -376,14 +379,16 @@ class ChatController(PageController):
         self.files.ready.connect(self._on_ready)
 
     def _assistant(self) -> Agent | None:
-        """Return who answers: the session's assistant, for a new chat the last used one, else the first on."""
+        """Return who answers: the session's assistant, for a new chat the last used one, else the first
+        on.
+        """
         session, assistants = self.page.session, self._engine.assistants
         if session is not None:
             return assistants.get(session.chat.assistant_id)
         if (last := assistants.get(self._state.text(LAST_ASSISTANT))) is not None:
             return last
         # Built-in ones come before those made with a group.
-        agents = sorted(assistants.all(), key=lambda one: not assistants.is_built_in(one.id))
+        agents = sorted(assistants.all(), key=lambda item: not assistants.is_built_in(item.id))
         return next((agent for agent in agents if agent.enabled), None)
 
     # Sending
@@ -397,7 +402,7 @@ class ChatController(PageController):
         composer, live = self.page.chat_composer, self._engine.live(self.page.session_id)
         asked: tuple[str, tuple[Attachment, ...]] = (composer.box.text(), composer.attachments())
         if not asked[0]:
-            said = [one for one in (live.messages if live else ()) if one.by_user and one.content.strip()]
+            said = [item for item in (live.messages if live else ()) if item.by_user and item.content.strip()]
             asked = (said[-1].content, said[-1].attachments) if said else asked
         if asked[0]:
             self.several_requested.emit(*asked)
@@ -519,7 +524,9 @@ class ChatController(PageController):
         self.refresh()
 
     def _model_once(self, session_id: str) -> tuple[str, str]:
-        """Return the provider and model that answer the next message of a session, two empty texts for its own."""
+        """Return the provider and model that answer the next message of a session, two empty texts
+        for its own.
+        """
         return self._once[1:] if self._once[0] == session_id else ("", "")
 
     def _on_model_chosen(self, provider: str, model: str) -> None:
@@ -574,9 +581,9 @@ class ChatController(PageController):
         agent = self._assistant()
         wanted = self._chosen_model[0] or (agent.provider if agent else "")
         found = {
-            one.config.kind
-            for one in self._engine.providers()
-            if one.config.id == wanted or (not wanted and one.ready)
+            provider.config.kind
+            for provider in self._engine.providers()
+            if provider.config.id == wanted or (not wanted and provider.ready)
         }
         return found == {EMBEDDED}
 
@@ -599,9 +606,9 @@ class QueuedMessages(PageController):
         queue = page.queue
         self._run(queue.edited, lambda one, text: self._edit(page.session_id, one, text))
         self._run(queue.moved, lambda one, place: self._move(page.session_id, one, place))
-        self._run(queue.sent, lambda one: self._send_now(page.session_id, one))
+        self._run(queue.sent, lambda item: self._send_now(page.session_id, item))
         queue.written.connect(self._on_written)
-        self._run(queue.removed, lambda one: self._remove(page.session_id, one))
+        self._run(queue.removed, lambda item: self._remove(page.session_id, item))
         parts.bridge.session_changed.connect(self._on_session_changed)
 
     def _on_written(self, _queued_id: str, text: str | None) -> None:
@@ -647,7 +654,7 @@ class QueuedMessages(PageController):
         queue = live.chat_session.chat.queue if live else ()
         await self._engine.chats.remove_queued(session_id, queued_id)
         await self._engine.chats.send_queued(session_id)
-        place, queued = next((at, one) for at, one in enumerate(queue) if one.id == queued_id)
+        place, queued = next((at, message) for at, message in enumerate(queue) if message.id == queued_id)
         self._offer_undo(
             self._language("queue.removed"),
             lambda: self._start(self._put_back(session_id, queued, place)),
@@ -665,11 +672,11 @@ class QueuedMessages(PageController):
         draft = self._engine.drafts.of(event.session_id)
         if not draft.queued or event.session.chat is None:
             return
-        waits = {one.id for one in event.session.chat.queue}
+        waits = {queued.id for queued in event.session.chat.queue}
         gone = [text for queued_id, text in draft.queued.items() if queued_id not in waits]
         if gone:
             live = self._engine.live(event.session_id)
-            said = {one.content for one in live.messages if one.role == Role.USER} if live else set()
+            said = {item.content for item in live.messages if item.role == Role.USER} if live else set()
             late = [text for text in gone if trimmed(text) not in said]
             rest = {queued_id: text for queued_id, text in draft.queued.items() if queued_id in waits}
             self._show_draft(event.session_id, replace(draft.led_by("\n\n".join(late)), queued=rest))
@@ -702,7 +709,9 @@ class VersionController(PageController):
         self._start(self._engine.chats.retry(session_id, message_id, **choice))
 
     def _offer(self, live: LiveSession, message_id: str) -> None:
-        """Offer the ways to have a message answered again: as usual, with another model, with another effort."""
+        """Offer the ways to have a message answered again: as usual, with another model, with another
+        effort.
+        """
         retry = partial(self._retry, live.id, message_id)
         usual = self._engine.chats.usual_turn(live, message_id).agent_model
         facts = self._engine.connections.known_facts(usual.provider, usual.model)
@@ -734,7 +743,9 @@ class VersionController(PageController):
         return others[:MOST_OTHERS]
 
     def _place_of(self, message_id: str) -> QPoint:
-        """Return where on the screen the menu of a message opens: under its buttons, else in its first line."""
+        """Return where on the screen the menu of a message opens: under its buttons, else in its first
+        line.
+        """
         transcript = self._page.transcript
         bar = transcript.action_bar
         if bar.message_id == message_id:
@@ -750,7 +761,7 @@ class VersionController(PageController):
             return
         self._tasks.replace("model facts", self._engine.connections.learn_facts())
         usual = self._engine.chats.usual_turn(live, message_id)
-        ready = [one for one in self._engine.providers() if one.ready]
+        ready = [status for status in self._engine.providers() if status.ready]
         dialog = OtherAnswerDialog(
             self._language, self._look, ready, self._engine.connections.known_facts, self._window
         )
@@ -767,10 +778,10 @@ class VersionController(PageController):
         page, turns = self._page, live.turns
         chosen, model = set(turns.back_from(live.chat_session.chat.head)), page.transcript.model
         ids = turns.versions(turns.root(turns.messages[message_id].turn_id))
-        versions = [Version(one, live.said_in(turns.with_answers(one)), one in chosen) for one in ids]
+        versions = [Version(id_, live.said_in(turns.with_answers(id_)), id_ in chosen) for id_ in ids]
         looks = (live.session, versions, model.colours, model.names)
         dialog = VersionsDialog(self._language, self._look, *looks, self._window)
-        dialog.chosen.connect(lambda one: self._start(self._engine.chats.choose_version(live.id, one)))
+        dialog.chosen.connect(lambda item: self._start(self._engine.chats.choose_version(live.id, item)))
         dialog.link_requested.connect(page.link_requested)
         dialog.picture_requested.connect(page.picture_requested)
         dialog.open()

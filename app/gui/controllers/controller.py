@@ -36,7 +36,9 @@ class Parts(Generic[W_co]):
 
 
 class PageController(QObject):
-    """Answers what the user asks of a page, in whichever window that is, and shows there what the engine reports."""
+    """Answers what the user asks of a page, in whichever window that is,
+    and shows there what the engine reports.
+    """
 
     def __init__(self, parts: Parts[AppWindow]) -> None:
         window = parts.window
@@ -91,7 +93,7 @@ class PageController(QObject):
         self._run(
             cards.calls_answered, lambda some, answer: chats.answer_calls(view.session_id, some, answer)
         )
-        self._run(cards.dismissed, lambda one: chats.dismiss(view.session_id, one))
+        self._run(cards.dismissed, lambda item: chats.dismiss(view.session_id, item))
         self._run(
             cards.handed_over, lambda one, given: chats.answer(view.session_id, one, Consent.ALLOW, given)
         )

@@ -1,4 +1,6 @@
-"""Debates and councils: connects their panel and pages, and the sidebar's list of panels of councils, to the engine."""
+"""Debates and councils: connects their panel and pages, and the sidebar's list of panels of councils,
+to the engine.
+"""
 
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
@@ -34,8 +36,8 @@ from app.gui.panels.debate.verdict_place import DecisionView
 from app.gui.window_frame import WindowFrame
 
 TABS = ("0", "1", "2")
-# What `window.ini` calls whether answers are compared, how a council ends, whether it stops after the answers, and whether
-# a blind pick is offered.
+# What `window.ini` calls whether answers are compared, how a council ends, whether it stops after the
+# answers, and whether a blind pick is offered.
 COMPARE, ENDS, STOPS, OFFERS_BLIND = "compare_answers", "ends", "stops_after_answers", "offers_blind"
 # What `window.ini` calls how decisions are made, and the way in which one model answers several times.
 HOW, ALONE = "how", "alone"
@@ -64,8 +66,9 @@ class VerdictController(Controller):
 class DebateController(VerdictController):
     """Answers what the user asks in the debate panel and on the debate page.
 
-    Signals: session_requested(session id) to show a debate in the main area, settings_requested(page, provider id),
-    opened() when the panel shows another session, form_left() when the form has left the main area.
+    Signals: session_requested(session id) to show a debate in the main area, settings_requested(page,
+    provider id), opened() when the panel shows another session, form_left() when the form has left the main
+    area.
     """
 
     session_requested = Signal(str)
@@ -92,7 +95,9 @@ class DebateController(VerdictController):
         self._wire()
 
     def show_new(self, topic: str = "", *, council: bool = False) -> None:
-        """Show Setup in the main area, with a topic if one is given; that of a debate in the panel where that shows it."""
+        """Show Setup in the main area, with a topic if one is given; that of a debate in the panel
+        where that shows it.
+        """
         window = self._window
         if self._panel.shows_setup:
             if not council:
@@ -158,12 +163,12 @@ class DebateController(VerdictController):
         setup = self._panel.setup
         setup.set_topic(topic)
         if setup.problem(council=council, alone=council and self.is_alone):
-            setup.pasted.add(tuple(one for one in files if one.text))
+            setup.pasted.add(tuple(file for file in files if file.text))
             self.show_new(council=council)
         else:
             whole = setup.whole_setup()
             whole = replace(whole, mode=DebateMode.COUNCIL) if council else whole
-            given = (one for one in files if one.text or is_seen(one))
+            given = (file for file in files if file.text or is_seen(file))
             whole = replace(whole, context=(*whole.context, *given))
             self._ask_and_begin(whole, setup.context_paths)
 
@@ -189,7 +194,9 @@ class DebateController(VerdictController):
         self._panel.discussion.take_focus()
 
     def show_beside(self, page: DebatePage | CouncilPage | None) -> None:
-        """Show in the panel how the debate or council in the main area stands, or a debate itself beside something else."""
+        """Show in the panel how the debate or council in the main area stands,
+        or a debate itself beside something else.
+        """
         left = self._beside is self._page and page is None
         self._beside = page
         self._panel.show_summary(page is not None)
@@ -283,7 +290,7 @@ class DebateController(VerdictController):
         )
         for asked, way in ways:
             # One at a time.
-            asked.connect(lambda one, *of, way=way: self._tasks.start(f"resume {one}", way(one, *of)))
+            asked.connect(lambda item, *of, way=way: self._tasks.start(f"resume {item}", way(item, *of)))
 
     def _wire_summary(self) -> None:
         """Connect the buttons beside the debate in the main area to it."""
@@ -308,7 +315,7 @@ class DebateController(VerdictController):
         view.blind_price = self._blind_price
         self._run(view.verdict_requested, self._engine.councils.judge)
         start, fork = self._tasks.start, self._engine.debates.fork
-        view.turns_wanted.connect(lambda one: start("turns", self._offer_turns(view, one)))
+        view.turns_wanted.connect(lambda item: start("turns", self._offer_turns(view, item)))
         view.fork_requested.connect(lambda *turn: start("fork", self._show_new(view, fork(*turn))))
         view.again_requested.connect(lambda _id: self._set_up_again(view))
         view.export_requested.connect(lambda _id, name: self._sessions.export(view.session, name))
@@ -348,7 +355,9 @@ class DebateController(VerdictController):
         return self.show_new if view is self._page else self.show_setup
 
     def _set_up_again(self, view: DebateView) -> None:
-        """Open Setup with the participants and settings of a debate, so that its cost is seen before it starts."""
+        """Open Setup with the participants and settings of a debate, so
+        that its cost is seen before it starts.
+        """
         if view.session is not None:
             self._panel.setup.show_draft(self._panel.setup.draft_again(view.session.debate))
             self._setup_for(view)()
@@ -363,7 +372,7 @@ class DebateController(VerdictController):
 
     def _ask_and_begin(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
         """Start a debate; ask first where no participant's model knows the language of the topic."""
-        if not (has_hangul(setup.topic) and all(one.provider == EMBEDDED for one in setup.participants)):
+        if not (has_hangul(setup.topic) and all(item.provider == EMBEDDED for item in setup.participants)):
             self._begin(setup, paths)
             return
         words, key = self._language, "setup.not_english"
@@ -485,7 +494,9 @@ TEXTS = DefinitionTexts(new="panel.new", bring_in="panel.import")
 
 
 class PanelCommands(DefinitionCommands[Panel]):
-    """Makes, edits, copies, shares and deletes panels; `chat_requested` asks for a council with one, which is in Setup then."""
+    """Makes, edits, copies, shares and deletes panels; `chat_requested` asks for a council with one,
+    which is in Setup then.
+    """
 
     def __init__(self, parts: Parts[WindowFrame], shared: SharedKinds, setup: SetupView) -> None:
         super().__init__(parts, parts.engine.councils.panels, TEXTS, shared)
@@ -551,9 +562,9 @@ class PanelCommands(DefinitionCommands[Panel]):
         statuses = engine.providers
         dialog = PanelDialog(self._language, self._look, panel, chosen, statuses, facts, self._window)
         if panel.id:
-            dialog.saved.connect(lambda one: self._save(Edit(before or panel, one)))
+            dialog.saved.connect(lambda item: self._save(Edit(before or panel, item)))
         else:
-            dialog.saved.connect(lambda one: self._tasks.start("save new", self.definitions.save(one)))
+            dialog.saved.connect(lambda item: self._tasks.start("save new", self.definitions.save(item)))
         dialog.open()
 
     def _fill_menu(self) -> None:
@@ -561,10 +572,10 @@ class PanelCommands(DefinitionCommands[Panel]):
         words, menu = self._language, self._setup.panels.choices
         self._setup.panels.clear()
         panels = self.definitions.all()
-        for one in panels:
-            names = ", ".join(exact(each.name) for each in one.participants)
-            text = f"{unmarked(exact(one.name))}  ({unmarked(names)})"
-            menu.addAction(text, partial(self._take, one.participants, one.rounds))
+        for panel in panels:
+            names = ", ".join(exact(each.name) for each in panel.participants)
+            text = f"{unmarked(exact(panel.name))}  ({unmarked(names)})"
+            menu.addAction(text, partial(self._take, panel.participants, panel.rounds))
         if panels:
             menu.addSeparator()
         menu.addAction(words("panel.assemble"), self._assemble)

@@ -1,7 +1,7 @@
 """Controllers of definitions: their base (make, edit, copy, delete, share), assistants and groups.
 
-Assistants and groups: connects the sidebar and their pages to the engine. Workflows and panels of councils are with
-what runs them.
+Assistants and groups: connects the sidebar and their pages to the engine. Workflows and panels of councils
+are with what runs them.
 """
 
 import asyncio
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 class DefinitionTexts:
     """The texts that differ between kinds of definitions.
 
-    `new` is the name of a new one, `bring_in` the title of the dialog that asks for a file. `fields` names the field
-    beside which an error is shown, by its code; the default is the name.
+    `new` is the name of a new one, `bring_in` the title of the dialog that asks for a file. `fields` names
+    the field beside which an error is shown, by its code; the default is the name.
     """
 
     new: str
@@ -97,7 +97,9 @@ class DefinitionCommands(Controller, Generic[Definition]):
         await self._tasks.close()
 
     async def settle(self, *, anyway: bool = False) -> None:
-        """Save unsaved changes, and return when that is done; `anyway` also over other changes of the same fields."""
+        """Save unsaved changes, and return when that is done; `anyway` also over other changes
+        of the same fields.
+        """
         for editor in self._editors:
             editor.save_now(anyway=anyway)
         await self._all_saved.wait()
@@ -171,7 +173,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
 
     def built_in(self) -> frozenset[str]:
         """Return the ids of the built-in definitions."""
-        return frozenset(one.id for one in self.definitions.all() if self.definitions.is_built_in(one.id))
+        return frozenset(item.id for item in self.definitions.all() if self.definitions.is_built_in(item.id))
 
     def adopt(self, editor: DefinitionEditor[Definition]) -> None:
         """Save what an editor asks to save, and show it the result."""
@@ -224,7 +226,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
         dialog.open()
 
     def _free_name(self, name: str) -> str:
-        return free_name(name, {one.name for one in self.definitions.all()})
+        return free_name(name, {item.name for item in self.definitions.all()})
 
     def _save(self, edit: "Edit[Definition]") -> None:
         """Save an edit after those that were made before."""
@@ -265,7 +267,9 @@ class DefinitionCommands(Controller, Generic[Definition]):
             self._ask(edit, text)
 
     def _ask(self, edit: "Edit[Definition]", text: str) -> None:
-        """Ask which of two changes of the same field is to be kept; once, also where the user goes on writing."""
+        """Ask which of two changes of the same field is to be kept; once, also
+        where the user goes on writing.
+        """
         from app.gui.dialogs.definition_dialogs import TwoChangesDialog
 
         definition_id: str = edit.after.id
@@ -494,7 +498,9 @@ class GroupCommands(DefinitionCommands[Group]):
         dialog.open()
 
     def propose(self, task: str, request: ModelRequest, session_id: str) -> None:
-        """Offer to have a model propose a group for a task, of a session where one is named, and then to make it."""
+        """Offer to have a model propose a group for a task, of a session where one is named, and then
+        to make it.
+        """
         from app.gui.dialogs.definition_dialogs import ProposalDialog
 
         words, groups, tasks = self._language, self._engine.groups, self._tasks
@@ -524,7 +530,7 @@ class GroupCommands(DefinitionCommands[Group]):
 
     async def _make_proposed(self, dialog: "ProposalDialog", task: str, shared: Shared[Group]) -> None:
         """Make a proposed group with its new members, and show where the task is handed over to it."""
-        known = {one.id for one in self._engine.assistants.all()}
+        known = {agent.id for agent in self._engine.assistants.all()}
         group = await self.definitions.bring_in(shared)
         dialog.accept()
         self._offer_undo(
@@ -539,9 +545,9 @@ class GroupCommands(DefinitionCommands[Group]):
     async def _take_back(self, group: Group, known: Collection[str]) -> None:
         """Delete a group and the members that were made with it."""
         await self.definitions.delete(group.id)
-        for one in group.members:
-            if one not in known:
-                await self._engine.assistants.delete(one)
+        for member in group.members:
+            if member not in known:
+                await self._engine.assistants.delete(member)
 
     def _wire(self, bridge: Bridge) -> None:
         side = self._window.side_bar
@@ -597,13 +603,13 @@ class GroupCommands(DefinitionCommands[Group]):
             await self._show_to_name(join)
             return
         group = self.definitions.find(group_id)
-        added = [one for one in agent_ids if one not in group.members]
+        added = [id_ for id_ in agent_ids if id_ not in group.members]
 
         def taken_out(members: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(one for one in members if one not in added)
+            return tuple(member for member in members if member not in added)
 
         await self._change_members(group_id, lambda members: (*taken_out(members), *added))
-        names = ", ".join(self._engine.assistants.find(one).name for one in added)
+        names = ", ".join(self._engine.assistants.find(item).name for item in added)
         if added:
             self._offer_undo(
                 self._language("group.added", group=group.name, names=names),
@@ -623,7 +629,7 @@ class GroupCommands(DefinitionCommands[Group]):
         """Replace a built-in member by a copy that can be edited."""
         copy = await self._assistants.copy(agent_id)
         await self._change_members(
-            group_id, lambda members: tuple(copy.id if one == agent_id else one for one in members)
+            group_id, lambda members: tuple(copy.id if member == agent_id else member for member in members)
         )
         self.show_page(group_id, copy.id)
 

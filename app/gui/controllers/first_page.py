@@ -37,7 +37,8 @@ HOWS = (DebateMode.COUNCIL, *CLASSIC_MODES, ALONE)
 
 
 class FirstPageController(Controller):
-    """Shows where a session begins, and begins decisions and work; chats and groups are the chat controller's.
+    """Shows where a session begins, and begins decisions and work; chats
+    and groups are the chat controller's.
 
     Signals: session_requested(session id) for a workflow that has begun, ready_groups_requested() for the
     groups that come with Moot.
@@ -75,13 +76,17 @@ class FirstPageController(Controller):
 
     @property
     def how(self) -> str:
-        """How decisions are made: as a council, by one model alone, or in the mode that debates are set up in."""
+        """How decisions are made: as a council, by one model alone, or in the mode
+        that debates are set up in.
+        """
         if self._debates.is_alone:
             return ALONE
         return DebateMode.COUNCIL if self._is_council else self._setup.mode.value()
 
     def show(self, mode: str = "", *, assistant_id: str = "", group_id: str = "") -> None:
-        """Show the page, in a mode or the one used last; with an assistant it begins a chat, with a group work."""
+        """Show the page, in a mode or the one used last; with an assistant it begins a chat,
+        with a group work.
+        """
         self._views.keep_place(self._page)
         if group_id:
             self._state.keep(WITH, f"{GROUP}/{group_id}")
@@ -107,7 +112,7 @@ class FirstPageController(Controller):
         self._first.who.hide()
         if not self._looked:
             self._looked = True
-            self._keep_done({one.kind for one in self._engine.sessions()})
+            self._keep_done({session.kind for session in self._engine.sessions()})
         done = [self._state.flag(f"done/{kind}", False) for kind in (DECIDE, WORK)]
         self._first.show_done(decided=done[0], handed_over=done[1])
         if mode == DECIDE:
@@ -137,7 +142,7 @@ class FirstPageController(Controller):
         seats = self._setup.seats.cards
         others = sum(card.candidate.status.ready and not card.chosen for card in seats)
         asked = setup.participants[:1] if self._debates.is_alone else setup.participants
-        self._first.chips.show_models([(one.id, one.name) for one in asked], others)
+        self._first.chips.show_models([(participant.id, participant.name) for participant in asked], others)
         how = words("first.answers" if self.how == DebateMode.COUNCIL else f"mode.{self.how}")
         rounds = "" if self._is_council else words("verdict.rounds", count=setup.rounds)
         options = words("first.options", count=len(setup.options)) if setup.options else ""
@@ -155,7 +160,7 @@ class FirstPageController(Controller):
         """Return who would judge and who would help, in words; "" for nobody."""
         words = self._language
         try:
-            judge, helper = (seat_of(one)[1] for one in self._setup.helpers(council=self._is_council))
+            judge, helper = (seat_of(item)[1] for item in self._setup.helpers(council=self._is_council))
         except BadInput:
             # Send says what is wrong.
             return "", ""
@@ -191,7 +196,7 @@ class FirstPageController(Controller):
             compare.setObjectName("council_compare_tick")
             # Not where no participant has a model that can compare answers.
             participants = self._setup.setup().participants
-            compare.setEnabled(any(one.provider != EMBEDDED for one in participants))
+            compare.setEnabled(any(participant.provider != EMBEDDED for participant in participants))
         else:
             now = self._setup.rounds.value()
             rounds = QMenu(words("setup.rounds"), menu)
@@ -230,11 +235,13 @@ class FirstPageController(Controller):
     def _offer(
         self, what: str, shown: str, offered: Mapping[str, str], chosen: str, choose: Callable[[str], None]
     ) -> None:
-        """Add a menu of who can judge or help, each "provider/model" with its name; "" is left to choose by itself."""
+        """Add a menu of who can judge or help, each "provider/model" with its name; "" is left
+        to choose by itself.
+        """
         words, menu = self._language, self._first.ends.choices
         inside = named(f"decide_{what}", QMenu(unmarked(shown or words(f"setup.{what}")), menu))
         entries = {"": words(f"setup.{what}.automatic")} | ({chosen: seat_of(chosen)[1]} if chosen else {})
-        entries |= {one: f"{name} ({seat_of(one)[1]})" for one, name in offered.items()}
+        entries |= {item: f"{name} ({seat_of(item)[1]})" for item, name in offered.items()}
         for name, text in entries.items():
             ticked(inside, unmarked(text), name == chosen, partial(self._choose_reader, choose, name))
         menu.addMenu(inside)
@@ -264,10 +271,12 @@ class FirstPageController(Controller):
 
     @property
     def _with(self) -> tuple[str, str]:
-        """The kind and id of what works, the first group where nothing is chosen, two empty texts where there is none."""
+        """The kind and id of what works, the first group where nothing is chosen, two empty texts
+        where there is none.
+        """
         kind, _slash, chosen = self._state.text(WITH).partition("/")
         known = self._engine.groups.all() if kind == GROUP else self._engine.workflows.all()
-        if any(one.id == chosen for one in known):
+        if any(group.id == chosen for group in known):
             return kind, chosen
         groups = self._engine.groups.all()
         return (GROUP, groups[0].id) if groups else ("", "")
@@ -280,7 +289,7 @@ class FirstPageController(Controller):
         words, (kind, chosen) = self._language, self._with
         name, price, lacks = words("first.work.button"), "", words("first.work.choose")
         if kind == GROUP:
-            group = next(one for one in self._engine.groups.all() if one.id == chosen)
+            group = next(item for item in self._engine.groups.all() if item.id == chosen)
             name = group.name
             estimate, lacks = self._engine.estimates.group(group), ""
             price = most_text(words, estimate)
@@ -415,7 +424,7 @@ class FirstPageController(Controller):
 
     def _decide(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         """Begin a decision; one that cannot begin with a picture is left as it was written."""
-        if not all(one.text or is_seen(one) for one in attachments):
+        if not all(attachment.text or is_seen(attachment) for attachment in attachments):
             self._chats.give_back("", text, attachments)
             self._toasts.show_toast(self._language("first.no_images"))
             return

@@ -39,8 +39,8 @@ SETTING, PROMPT = "setting", "prompt"
 class PaletteController(Controller):
     """Runs `actions`, by the names of the commands, from shortcuts and from the palette.
 
-    Signals: session_requested(session id), assistant_requested(assistant id) and group_requested(group id) to chat with them,
-    panel_requested(panel id) to ask them, settings_requested(page, name of a setting or "").
+    Signals: session_requested(session id), assistant_requested(assistant id) and group_requested(group id) to
+    chat with them, panel_requested(panel id) to ask them, settings_requested(page, name of a setting or "").
     """
 
     session_requested = Signal(str)
@@ -87,15 +87,15 @@ class PaletteController(Controller):
         return [
             PaletteEntry(
                 section="command",
-                id=one.name,
-                title=words(f"palette.{one.name}"),
-                icon=one.icon,
-                act=self._actions[one.name],
-                note=words.keys(one.name),
-                more=self._more(one.name),
+                id=command.name,
+                title=words(f"palette.{command.name}"),
+                icon=command.icon,
+                act=self._actions[command.name],
+                note=words.keys(command.name),
+                more=self._more(command.name),
             )
-            for one in COMMANDS
-            if one.listed
+            for command in COMMANDS
+            if command.listed
         ]
 
     def _more(self, name: str) -> str:
@@ -128,45 +128,45 @@ class PaletteController(Controller):
         partners = [
             PaletteEntry(
                 section="assistant",
-                title=one.name,
-                note=one.role,
-                more=one.role,
-                colour=colours[one.id],
-                act=partial(self.assistant_requested.emit, one.id),
+                title=agent.name,
+                note=agent.role,
+                more=agent.role,
+                colour=colours[agent.id],
+                act=partial(self.assistant_requested.emit, agent.id),
             )
-            for one in agents
-            if one.enabled
+            for agent in agents
+            if agent.enabled
         ]
         for section, icon, those, chosen in (
             ("group", "users", engine.groups.all(), self.group_requested),
             ("panel", "scale", engine.councils.panels.all(), self.panel_requested),
         ):
             partners += [
-                PaletteEntry(section=section, title=one.name, icon=icon, act=partial(chosen.emit, one.id))
-                for one in those
+                PaletteEntry(section=section, title=group.name, icon=icon, act=partial(chosen.emit, group.id))
+                for group in those
             ]
         matching = [
-            one
-            for one in (*self._commands, *partners)
-            if (typed.strip() or one.section not in (SETTING, PROMPT))
-            and fits(f"{one.text} {one.more}", typed)
+            command
+            for command in (*self._commands, *partners)
+            if (typed.strip() or command.section not in (SETTING, PROMPT))
+            and fits(f"{command.text} {command.more}", typed)
         ]
         sessions = self._sessions(typed)
         return [*matching, *sessions] if typed.strip() else [*sessions, *matching]
 
     def _sessions(self, typed: str) -> list[PaletteEntry]:
         """Return the newest sessions whose title or speakers match; fewer if nothing is typed."""
-        matching = (one for one in self._engine.sessions() if matches(one, typed))
+        matching = (session for session in self._engine.sessions() if matches(session, typed))
         return [
             PaletteEntry(
                 section="session",
-                title=" ".join(one.title[:200].split()),
-                note=self._language.age(one.updated_at),
-                icon=icon_of(one.kind),
-                id=one.id,
-                act=partial(self.session_requested.emit, one.id),
+                title=" ".join(summary.title[:200].split()),
+                note=self._language.age(summary.updated_at),
+                icon=icon_of(summary.kind),
+                id=summary.id,
+                act=partial(self.session_requested.emit, summary.id),
             )
-            for one in islice(matching, MOST_SESSIONS if typed.strip() else RECENT)
+            for summary in islice(matching, MOST_SESSIONS if typed.strip() else RECENT)
         ]
 
     async def _search(self, typed: str) -> None:
@@ -332,8 +332,8 @@ class SavedPromptController(PageController):
         """Offer the prompts there are now, those of the connected MCP servers last."""
         prompts = (*self._engine.saved_prompts.all(), *self._engine.servers.prompts())
         self._prompts = {}
-        for one in prompts:
-            self._prompts.setdefault(one.name, one)
+        for prompt in prompts:
+            self._prompts.setdefault(prompt.name, prompt)
         self._box.set_prompts(tuple(self._prompts))
 
     def commands(self) -> list[PaletteEntry]:

@@ -1,7 +1,8 @@
 """Sessions: commands on one from any view, folders, and the views that show them.
 
-Commands: pause, resume, stop, rename, delete, export, save a picture, open a link. `SessionViews` opens sessions and
-passes the engine's events to their views, `MainPages` picks the page in front; neither affects a run.
+Commands: pause, resume, stop, rename, delete, export, save a picture, open a link. `SessionViews` opens
+sessions and passes the engine's events to their views, `MainPages` picks the page in front; neither affects a
+run.
 """
 
 import asyncio
@@ -68,7 +69,7 @@ class SessionController(PageController):
 
     def summary(self, session_id: str) -> SessionSummary | None:
         """Return the summary of a session, None if there is none."""
-        return next((one for one in self._engine.sessions() if one.id == session_id), None)
+        return next((session for session in self._engine.sessions() if session.id == session_id), None)
 
     def delete(self, session_id: str) -> None:
         """Move a session to the trash, and offer to restore it."""
@@ -347,7 +348,9 @@ class SessionViews(QObject):
         self._frame.stop()
 
     def _note_change(self, view: ConversationView) -> None:
-        """Emit `view_changed` a frame later: it takes longer than the paint of the first word, which must not wait."""
+        """Emit `view_changed` a frame later: it takes longer than the paint of the first word,
+        which must not wait.
+        """
         self._changed[view] = None
         if not self._frame.isActive():
             self._frame.start()
@@ -429,8 +432,8 @@ class SessionViews(QObject):
 class MainPages(QObject):
     """Knows the page of each kind of session; emits `shown` with a page that comes to the front.
 
-    `debate_shown` gives the page of debates or of councils that is in front, else None; `left` says that the session in
-    front is gone.
+    `debate_shown` gives the page of debates or of councils that is in front, else None; `left` says that the
+    session in front is gone.
     """
 
     shown = Signal(object)
@@ -456,7 +459,9 @@ class MainPages(QObject):
 
     @property
     def current(self) -> ConversationView | None:
-        """The session page in front, also without a session; None while the main area shows something else."""
+        """The session page in front, also without a session; None while the main area shows something
+        else.
+        """
         page = self._window.main_area.currentWidget()
         return page if isinstance(page, ConversationView) else None
 
@@ -526,7 +531,8 @@ CLOSED = "closed_folders"
 class FolderController(Controller):
     """Makes, edits and deletes folders, and moves sessions.
 
-    Signals: begin_requested() to show where a session begins, changed() when the list or the chosen folder changed.
+    Signals: begin_requested() to show where a session begins, changed() when the list or the chosen folder
+    changed.
     """
 
     begin_requested = Signal()
@@ -571,7 +577,7 @@ class FolderController(Controller):
             await self._move(session_id, folder.id)
 
     async def _move(self, session_id: str, folder_id: str) -> None:
-        before = next((one.folder for one in self._engine.sessions() if one.id == session_id), "")
+        before = next((session.folder for session in self._engine.sessions() if session.id == session_id), "")
         await self._engine.chats.move(session_id, folder_id)
         folder, words = self._engine.folders.get(folder_id), self._language
         self._offer_undo(

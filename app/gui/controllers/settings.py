@@ -1,7 +1,7 @@
 """The settings: kept, applied to the window, and changed in their dialog, from the palette or by a command.
 
-Also what is connected beside them: providers are added, the embedded model is downloaded, MCP servers are asked about, and
-the viewer of their pages is installed.
+Also what is connected beside them: providers are added, the embedded model is downloaded, MCP servers are
+asked about, and the viewer of their pages is installed.
 """
 
 import contextlib
@@ -82,7 +82,9 @@ class SettingsController(Controller):
             self._toasts.show_toast(text, words("toast.show"), lambda: self.open("data"), undoes=False)
 
     def show_quick_keys(self, text: str, *, fails: bool) -> None:
-        """Say in the dialog where the keys of the quick chat work; `fails` if the desktop did not give those chosen."""
+        """Say in the dialog where the keys of the quick chat work; `fails`
+        if the desktop did not give those chosen.
+        """
         self._quick_note, self._quick_fails = text, fails
         for dialog in self._window.findChildren(SettingsDialog):
             dialog.show_quick_keys(text, fails=fails)
@@ -145,7 +147,9 @@ FETCHING = "fetch the embedded model"
 
 
 class ProviderController(Controller):
-    """Adds providers; emits `changed` when one was added or became ready, `found` when local servers have come or gone."""
+    """Adds providers; emits `changed` when one was added or became ready, `found`
+    when local servers have come or gone.
+    """
 
     changed = Signal()
     found = Signal()
@@ -184,7 +188,7 @@ class ProviderController(Controller):
         """Look for servers on this computer, and offer those that are not providers yet."""
         self._servers = await self._engine.connections.offers()
         waved_off = self._state.text(DISMISSED).split()
-        self._page.offers.show_servers([one for one in self._servers if one.address not in waved_off])
+        self._page.offers.show_servers([item for item in self._servers if item.address not in waved_off])
         if not self._tasks.running(FETCHING):
             self._page.offer_model(self._engine.connections.can_fetch_embedded())
 
@@ -295,7 +299,7 @@ class ServerConsent(Controller):
 
     def ask(self, name: str) -> None:
         """Ask whether a server may run, or log in to it, if there still is one of this name."""
-        status = next((one for one in self._engine.servers.all() if one.server.name == name), None)
+        status = next((item for item in self._engine.servers.all() if item.server.name == name), None)
         if status is not None and status.needs_login:
             self._tasks.start(
                 f"log in to server {name}", log_in(self._engine, self._language, status, self._window)

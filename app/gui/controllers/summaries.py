@@ -1,4 +1,6 @@
-"""What is sent, in the window: summaries and pinned messages, the command "Summarise now", and the gauge by the composer."""
+"""What is sent, in the window: summaries and pinned messages, the command "Summarise now",
+and the gauge by the composer.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -62,13 +64,13 @@ class SummaryController(PageController):
 
     def next_pin(self) -> None:
         """Show the next pinned message of the session in front, after the last one the first."""
-        pins = ((one, one.session.pinned) for one in self._views if one.session and one.isVisible())
+        pins = ((item, item.session.pinned) for item in self._views if item.session and item.isVisible())
         view, pinned = next((each for each in pins if each[1]), (self._page, ()))
         if not pinned:
             self._toasts.show_toast(self._language("toast.no_pins"))
             return
         order = sorted(pinned)
-        self._pin_shown = next((one for one in order if one > self._pin_shown), order[0])
+        self._pin_shown = next((item for item in order if item > self._pin_shown), order[0])
         view.transcript.point_out(self._pin_shown)
         view.transcript.setFocus()
 

@@ -1,4 +1,5 @@
-"""The window's controller: builds and connects the pages and the other controllers, and shows the engine's state.
+"""The window's controller: builds and connects the pages and the other controllers,
+and shows the engine's state.
 
 Also the quick chat: a small window with a chat of its own, by keys that work while another program is in
 front. It is made when it is first needed.
@@ -61,7 +62,9 @@ class Serving:
 
 
 class QuickChatController(Controller):
-    """Opens the quick chat, and holds its keys; emits session_requested(session id) or new_requested() to go on in the main window."""
+    """Opens the quick chat, and holds its keys; emits session_requested(session id) or new_requested()
+    to go on in the main window.
+    """
 
     session_requested = Signal(str)
     new_requested = Signal()
@@ -211,7 +214,9 @@ class QuickChatController(Controller):
 
 
 def _key_grab(parent: QObject) -> KeyGrab | None:
-    """Return what holds keys on this desktop, None where nothing can; only that is imported, for a quick start."""
+    """Return what holds keys on this desktop, None where nothing can; only that is imported,
+    for a quick start.
+    """
     platform = QGuiApplication.platformName()
     # X11 programs under Wayland get keys only from each other.
     if platform in ("wayland", "xcb") and os.environ.get("WAYLAND_DISPLAY"):
@@ -458,7 +463,7 @@ class WindowController(QObject):
 
     def leave(self, *, quits: bool = False) -> None:
         """Hide the window, or end the program; asks what becomes of what runs where that is not settled."""
-        running = [one.title for one in self.engine.sessions() if one.status == Status.RUNNING]
+        running = [session.title for session in self.engine.sessions() if session.status == Status.RUNNING]
         wish: str = WhenClosed.PAUSE
         if self.window.hides_on_close and not quits:
             wish = WhenClosed.KEEP
@@ -527,7 +532,7 @@ class WindowController(QObject):
         self.pages.follow(view)
 
     def _on_pin_requested(self, session_id: str, on: bool) -> None:
-        others = tuple(one for one in self.settings.current().pinned_sessions if one != session_id)
+        others = tuple(item for item in self.settings.current().pinned_sessions if item != session_id)
         self.settings.change({"pinned_sessions": (session_id, *others) if on else others})
         self._refresh_sessions()
 
@@ -545,8 +550,8 @@ class WindowController(QObject):
             show = functools.partial(self.show_session, notice.session_id)
             self.window.toasts.show_toast(text, self._language("toast.show"), show, undoes=False)
         else:
-            views = [one for one in (self.panel.discussion, self.session_page) if one.isVisible()]
-            at = [one for one in views if notice.session_id and one.session_id == notice.session_id]
+            views = [item for item in (self.panel.discussion, self.session_page) if item.isVisible()]
+            at = [view for view in views if notice.session_id and view.session_id == notice.session_id]
             if notice.code == TURN_HELD and at:
                 at[0].controls.show_held(text)
             else:
@@ -580,7 +585,9 @@ class WindowController(QObject):
         self.tasks.replace("refresh providers", self._refresh_one_by_one())
 
     async def _refresh_one_by_one(self) -> None:
-        """Refresh what shows providers, each in a callback of its own: together they take longer than a frame."""
+        """Refresh what shows providers, each in a callback of its own: together they take longer
+        than a frame.
+        """
         ready = [status for status in self.engine.providers() if status.ready]
         self.window.side_bar.show_providers(len(ready))
         self.window.first_page.show_state(ready)

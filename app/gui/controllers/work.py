@@ -34,7 +34,8 @@ SEEN = "work_seen"
 class WorkController(Controller):
     """Keeps the page of work and the badge as the engine is, and carries out what is asked there.
 
-    Signals: session_requested(session id), begin_requested(), counted(how much needs the user and was not opened yet).
+    Signals: session_requested(session id), begin_requested(), counted(how much needs the user and was not
+    opened yet).
     """
 
     session_requested = Signal(str)
@@ -173,7 +174,7 @@ class WorkController(Controller):
             # A folder of the user's that can't be read is said where its files are listed.
             with suppress(MootError):
                 sizes = await self._engine.session_files.sizes(session_ids)
-                self._page.list.work.files |= {one: size.files for one, size in sizes.items()}
+                self._page.list.work.files |= {siz: size.files for siz, size in sizes.items()}
             self._page.list.viewport().update()
 
     def _made_page(self) -> WorkPage:
@@ -368,7 +369,7 @@ class WorkController(Controller):
             title=" · ".join(filter(None, (work.about, title))),
             state=" · ".join((visible(name), _state_of(job, self._language))),
             place=job.place,
-            takers=tuple((one.id, one.name) for one in engine.queues.takers(job.id)),
+            takers=tuple((taker.id, taker.name) for taker in engine.queues.takers(job.id)),
         )
 
 
@@ -394,7 +395,9 @@ def _need(row: WorkRow) -> str:
 
 
 def _can_tell(row: WorkRow, session: Session | None) -> bool:
-    """Say whether something can be said in a session: in a workflow until it is done, in a debate but in no council."""
+    """Say whether something can be said in a session: in a workflow until it is done, in a debate but
+    in no council.
+    """
     if session is not None and session.debate is not None:
         return session.debate.council is None and row.state != WorkState.DONE
     return row.state != WorkState.DONE or row.kind in ("chat", "group")

@@ -1,7 +1,7 @@
 """The asyncio event loop on the Qt event loop: qasync's, with the parts of asyncio's contract that it lacks.
 
-Callbacks and timers run in order, at their full delay, not after they are cancelled, and never inside a nested Qt
-loop. Used by main for the window, and by tests.
+Callbacks and timers run in order, at their full delay, not after they are cancelled, and never inside a
+nested Qt loop. Used by main for the window, and by tests.
 """
 
 import asyncio
@@ -86,7 +86,9 @@ class AppLoop(qasync.QEventLoop):
         return handle
 
     def stop(self) -> None:
-        """Stop the loop, but keep Qt from announcing the end of the program, which would end QtWebEngine for good."""
+        """Stop the loop, but keep Qt from announcing the end of the program, which would end QtWebEngine
+        for good.
+        """
         if self.is_running():
             QCoreApplication.instance().blockSignals(True)
         super().stop()

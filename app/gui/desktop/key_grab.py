@@ -16,7 +16,8 @@ TAKEN, UNKNOWN, REFUSED, NOWHERE = "taken", "unknown", "refused", "nowhere"
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Whether keys are held: `problem` is "", TAKEN by another program, UNKNOWN, REFUSED by the desktop, or NOWHERE.
+    """Whether keys are held: `problem` is "", TAKEN by another program, UNKNOWN, REFUSED by the desktop,
+    or NOWHERE.
 
     `shown` is what the desktop calls the keys where it chooses them itself.
     """

@@ -1,7 +1,7 @@
 """Keeps typed keys in order where fcitx5 replaces ibus; main installs it there.
 
-fcitx5 passes on a key before the syllable that the key ends: a space would come before the last syllable of a word,
-and Enter would send a message without it.
+fcitx5 passes on a key before the syllable that the key ends: a space would come before the last syllable of a
+word, and Enter would send a message without it.
 """
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer

@@ -1,8 +1,8 @@
 """Notifications: which events the user is told of while another window is in front, and the tray icon.
 
-`Attention` decides when, `Notifications` what to say and how. A new kind is a case in `Notifications._what` and has its
-condition in `Attention`; one that belongs to no session is a method of its own that calls `_note`. `NotificationBus`
-sends over D-Bus on Linux.
+`Attention` decides when, `Notifications` what to say and how. A new kind is a case in `Notifications._what`
+and has its condition in `Attention`; one that belongs to no session is a method of its own that calls
+`_note`. `NotificationBus` sends over D-Bus on Linux.
 """
 
 import asyncio
@@ -108,7 +108,8 @@ PANEL_MS = 3_000
 class Attention(QObject):
     """Marks the window in the task bar when a session ended, paused by itself, answered, or asks something.
 
-    Emits called(session id) each time. Questions of sub-agents count too, also while the rest of the session runs.
+    Emits called(session id) each time. Questions of sub-agents count too, also while the rest of the session
+    runs.
     """
 
     called = Signal(str)
@@ -141,8 +142,8 @@ class Attention(QObject):
 class Notifications(QObject):
     """Shows notifications and the tray icon, as the settings `notifications` and `tray` say.
 
-    Signals: session_requested(session id) when a notification is clicked, command_requested(name) for a command of
-    `gui.commands` from the icon's menu.
+    Signals: session_requested(session id) when a notification is clicked, command_requested(name) for a
+    command of `gui.commands` from the icon's menu.
     """
 
     session_requested = Signal(str)
@@ -288,7 +289,9 @@ class NotificationBus(QObject):
         self._markup = False
 
     async def show(self, session_id: str, title: str, text: str, action: str) -> bool:
-        """Show plain text with a button named `action`; return False if the desktop has no notification service."""
+        """Show plain text with a button named `action`; return False
+        if the desktop has no notification service.
+        """
         try:
             if not self._service.connected:
                 await self._connect()

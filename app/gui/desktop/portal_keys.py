@@ -56,7 +56,7 @@ def trigger(pressed: QKeyCombination) -> str:
     name = NAMES.get(key) or QKeySequence(key).toString(PORTABLE)
     if len(name) == 1:
         name = name.lower()
-    used = [words for one, words in MODIFIERS.items() if one in pressed.keyboardModifiers()]
+    used = [words for modifier, words in MODIFIERS.items() if modifier in pressed.keyboardModifiers()]
     return "+".join((*used, name)) if name.isalnum() and name.isascii() else ""
 
 
@@ -93,7 +93,7 @@ class PortalGrab(KeyGrab):
         ) as error:  # Errors of the library, the bus or the portal; the next choice of keys tries again.
             log.info("no keys from the desktop portal: %r", error)
             return await self._without(NOWHERE)
-        given = [one for one in bound.get("shortcuts", ("", []))[1] if one[0] == QUICK]
+        given = [item for item in bound.get("shortcuts", ("", []))[1] if item[0] == QUICK]
         if status != ALLOWED or not given:
             return await self._without(REFUSED)
         return Held(shown=str(given[0][1].get("trigger_description", ("s", ""))[1]))
@@ -122,7 +122,9 @@ class PortalGrab(KeyGrab):
     async def _ask(
         self, method: str, kinds: str, options: dict[str, tuple[str, object]], *values: object
     ) -> tuple[int, dict[str, Any]]:
-        """Return status and results of a request to the portal. Raises ConnectionRefusedError if it refuses."""
+        """Return status and results of a request to the portal. Raises ConnectionRefusedError if it
+        refuses.
+        """
         from jeepney import HeaderFields
 
         options = {**options, "handle_token": ("s", _token())}

@@ -1,4 +1,6 @@
-"""A service on the desktop's session bus, by jeepney, a dependency of keyring: PySide cannot send unsigned numbers."""
+"""A service on the desktop's session bus, by jeepney, a dependency of keyring:
+PySide cannot send unsigned numbers.
+"""
 
 import asyncio
 import contextlib
@@ -16,7 +18,9 @@ ANSWER_S = 5.0
 
 
 class BusService:
-    """Calls methods of one service and hears signals. Raises what the library, the bus or the service raises."""
+    """Calls methods of one service and hears signals. Raises what the library, the bus or the service
+    raises.
+    """
 
     def __init__(self, name: str, path: str, interface: str) -> None:
         self._name, self._path, self._interface = name, path, interface
@@ -58,7 +62,9 @@ class BusService:
         return answer.body if answer.header.message_type is MessageType.method_return else None
 
     async def signals(self, interface: str, member: str, path: str | None = None) -> "asyncio.Queue[Message]":
-        """Return where the signals of a kind arrive from now on; any program can send one, with any values."""
+        """Return where the signals of a kind arrive from now on; any program can send one, with any
+        values.
+        """
         from jeepney import MatchRule, message_bus
         from jeepney.io.asyncio import Proxy
 

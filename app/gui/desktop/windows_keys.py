@@ -43,10 +43,11 @@ NUMBER = 1
 def hot_key(pressed: QtCore.QKeyCombination) -> tuple[int, int]:
     """Return modifiers and virtual key for RegisterHotKey; the key is 0 where it has none here."""
     key = pressed.key()
-    modifiers = sum(bit for one, bit in MODIFIERS.items() if one in pressed.keyboardModifiers())
+    modifiers = sum(bit for modifier, bit in MODIFIERS.items() if modifier in pressed.keyboardModifiers())
     if FIRST_F <= key <= LAST_F:
         return modifiers, VIRTUAL_F1 + key - FIRST_F
-    # Letters, digits and the space are their own virtual keys; other characters lie elsewhere on each keyboard.
+    # Letters, digits and the space are their own virtual keys; other characters lie elsewhere on each
+    # keyboard.
     own = key == QtCore.Qt.Key.Key_Space or (key < 0x7F and chr(key).isalnum())
     return modifiers, VIRTUAL.get(key) or (int(key) if own else 0)
 

@@ -1,7 +1,8 @@
 """Dialogs with a heading and two buttons: their base, and those that ask for one thing.
 
-They confirm, rename, show the host of a link before it opens, edit a prompt or a folder, ask for the values of a
-prompt's variables, and let the user choose what of a file is imported or restored, or which resources are attached.
+They confirm, rename, show the host of a link before it opens, edit a prompt or a folder, ask for the values
+of a prompt's variables, and let the user choose what of a file is imported or restored, or which resources
+are attached.
 """
 
 from collections import Counter
@@ -53,8 +54,8 @@ class AskDialog(Dialog):
     ) -> None:
         """`name` begins all object names; `go` and `cancel` end those of the buttons.
 
-        With each comes the text of `go` and the key of the text of `cancel`. If `safe`, both weigh the same and Enter
-        cancels.
+        With each comes the text of `go` and the key of the text of `cancel`. If `safe`, both weigh the same
+        and Enter cancels.
         """
         super().__init__(parent, f"{name}_dialog", title)
         self._words = words
@@ -105,7 +106,9 @@ class ConfirmDialog(AskDialog):
 
 
 class FolderExportDialog(AskDialog):
-    """Asks whether an export has what is from the session's folder as well; emits `chosen` with the answer."""
+    """Asks whether an export has what is from the session's folder as well; emits `chosen` with the
+    answer.
+    """
 
     chosen = Signal(bool)
 
@@ -391,7 +394,7 @@ class VariablesDialog(ValueDialog):
         self.arrange(self.heading, Paragraph("card_text", text=lead), column, 6, width=460)
 
     def value(self) -> object:
-        return {name: one.text() for name, one in self.fields.items()}
+        return {name: field.text() for name, field in self.fields.items()}
 
 
 class FolderDialog(ValueDialog):
@@ -430,7 +433,9 @@ class ChoosingDialog(AskDialog):
     def __init__(
         self, words: Language, look: Look, parent: QWidget, name: str, title: str, go: str, choice: str
     ) -> None:
-        """`name` begins the object names; `go` is the button's text, `choice` the accessible name of the list."""
+        """`name` begins the object names; `go` is the button's text, `choice` the accessible name
+        of the list.
+        """
         super().__init__(words, parent, name, title, ("go", go))
         self.facts = named(f"{name}_facts", plain_label("card_text", wrap=True))
         self.list = TickList(words, look, f"{name}_sessions", choice)
@@ -451,7 +456,9 @@ class ChoosingDialog(AskDialog):
 
 
 class ImportDialog(ChoosingDialog):
-    """Lets the user choose which conversations to import; emits `agreed` with them, and whether with what they bring besides."""
+    """Lets the user choose which conversations to import; emits `agreed` with them, and whether
+    with what they bring besides.
+    """
 
     agreed = Signal(object, bool)
 
@@ -460,9 +467,9 @@ class ImportDialog(ChoosingDialog):
         super().__init__(words, look, parent, "import", title, words("import.go"), title)
         self._arrivals = arrivals
         rows = []
-        for one in arrivals.fresh:
-            note = f"{words('data.messages', count=one.messages)} · {words.day(one.last)}"
-            rows.append((one.session_id, one.title, note))
+        for arrival in arrivals.fresh:
+            note = f"{words('data.messages', count=arrival.messages)} · {words.day(arrival.last)}"
+            rows.append((arrival.session_id, arrival.title, note))
         self._list_rows(rows)
         text = visible("\n".join(self._faults()))
         faults = named("import_faults", plain_label("warn", wrap=True, text=text))
@@ -483,8 +490,8 @@ class ImportDialog(ChoosingDialog):
 
     def _facts(self) -> list[str]:
         words, sessions = self._words, self._arrivals.sessions
-        apps = ", ".join(Counter(one.app for one in sessions))
-        dates = sorted(filter(None, (date for one in sessions for date in (one.first, one.last))))
+        apps = ", ".join(Counter(session.app for session in sessions))
+        dates = sorted(filter(None, (date for session in sessions for date in (session.first, session.last))))
         lines = [words("import.holds", count=len(sessions), apps=apps)]
         if dates:
             lines.append(words.days(dates[0], dates[-1]))
@@ -495,13 +502,13 @@ class ImportDialog(ChoosingDialog):
 
     def _faults(self) -> list[str]:
         faults = self._arrivals.faults
-        lines = [self._words.problem(one.code, **one.details) for one in faults[:FAULTS_SHOWN]]
+        lines = [self._words.problem(fault.code, **fault.details) for fault in faults[:FAULTS_SHOWN]]
         return [self._words("import.faults", count=len(faults)), *lines]
 
     def _on_go(self) -> None:
         wanted = set(self.list.chosen())
         self.accept()
-        chosen = [one for one in self._arrivals.fresh if one.session_id in wanted]
+        chosen = [arrival for arrival in self._arrivals.fresh if arrival.session_id in wanted]
         self.agreed.emit(chosen, self._with_context.isChecked())
 
 
@@ -536,10 +543,10 @@ class RestoreDialog(ChoosingDialog):
 
     def _fill(self) -> None:
         words, rows = self._words, []
-        for one in self._contents.sessions:
-            if one.state in (Difference.MISSING, Difference.CHANGED):
-                note = f"{words(f'restore.{one.state}')} · {words.day(one.updated_at)}"
-                rows.append((one.id, one.title, note))
+        for session in self._contents.sessions:
+            if session.state in (Difference.MISSING, Difference.CHANGED):
+                note = f"{words(f'restore.{session.state}')} · {words.day(session.updated_at)}"
+                rows.append((session.id, session.title, note))
         self._list_rows(rows)
         for box, state in ((self._missing, Difference.MISSING), (self._changed, Difference.CHANGED)):
             some = self._of(state)
@@ -549,22 +556,22 @@ class RestoreDialog(ChoosingDialog):
 
     def _of(self, state: str) -> list[PackedDocument]:
         """Return the documents in a state, without earlier versions."""
-        known = [one for one in self._contents.documents if "/.versions/" not in one.name]
-        return [one for one in known if one.state == state]
+        known = [document for document in self._contents.documents if "/.versions/" not in document.name]
+        return [document for document in known if document.state == state]
 
     def _counted(self, documents: list[PackedDocument]) -> str:
-        counts = Counter(one.part for one in documents)
+        counts = Counter(document.part for document in documents)
         return ", ".join(self._words(f"restore.part.{part}", count=count) for part, count in counts.items())
 
     def _facts(self) -> list[str]:
         words, sessions = self._words, self._contents.sessions
-        kinds = Counter(one.kind for one in sessions)
+        kinds = Counter(session.kind for session in sessions)
         named = [f"{kind_text(kind, words)} {count}" for kind, count in kinds.items()]
-        dates = sorted(one.updated_at for one in sessions if one.updated_at)
+        dates = sorted(session.updated_at for session in sessions if session.updated_at)
         lines = [words("restore.holds", count=len(sessions), kinds=", ".join(named))] if sessions else []
         if dates:
             lines.append(words.days(dates[0], dates[-1]))
-        states = Counter(one.state for one in sessions)
+        states = Counter(session.state for session in sessions)
         counted = [
             words(f"restore.count.{state}", count=states[state])
             for state in (Difference.MISSING, Difference.CHANGED, Difference.SAME, Difference.UNREADABLE)
@@ -586,10 +593,10 @@ class ResourcesDialog(ValueDialog):
     ) -> None:
         title = words("resources.title", name=exact(server))
         super().__init__(words, parent, "resources", title, ("attach", words("resources.attach")))
-        self._resources = {one.uri: one for one in resources}
+        self._resources = {resource.uri: resource for resource in resources}
         self.list = TickList(words, look, "resources_list", title)
         self.list.show_rows(
-            [(one.uri, one.name, one.description or one.uri) for one in self._resources.values()],
+            [(item.uri, item.name, item.description or item.uri) for item in self._resources.values()],
             ticked=False,
         )
         self.list.changed.connect(self._show_go)

@@ -1,4 +1,5 @@
-"""Dialogs that add a provider, an external agent or an MCP server, or ask for consent before its program runs.
+"""Dialogs that add a provider, an external agent or an MCP server, or ask
+for consent before its program runs.
 
 A provider is saved once a real request with its key was tried.
 """
@@ -148,8 +149,10 @@ class ConnectDialog(AskDialog):
         self.resize(600, 480)
 
     def _show_cards(self, text: str) -> None:
-        """Show the providers whose names contain a text, and choose the first if the chosen one is not among them."""
-        found = [one for one in self._kinds.buttons() if fits(one.text(), text)]
+        """Show the providers whose names contain a text, and choose the first
+        if the chosen one is not among them.
+        """
+        found = [item for item in self._kinds.buttons() if fits(item.text(), text)]
         for card in self._kinds.buttons():
             self._cards.removeWidget(card)
             card.hide()
@@ -322,11 +325,11 @@ class ConnectDialog(AskDialog):
         words, choice, server = self._language, self._choice, self._server
         self.setWindowTitle(self.heading.text())
         self._text.setText(words.with_keys("connect.text", kept=self._engine.keys.kept))
-        for number, one in enumerate(self._choices):
-            row = provider_kind(one)
-            found = self._servers.get(one)
-            name = words.server(found) if found else words("connect.other") if one == OTHER else ""
-            self._kinds.button(number).setText(name or (row.label if row else one))
+        for number, item in enumerate(self._choices):
+            row = provider_kind(item)
+            found = self._servers.get(item)
+            name = words.server(found) if found else words("connect.other") if item == OTHER else ""
+            self._kinds.button(number).setText(name or (row.label if row else item))
         kind = provider_kind(choice)
         self._takes = {
             "address": kind is not None and (kind.local or not kind.base_url),
@@ -357,7 +360,8 @@ class ConnectDialog(AskDialog):
 class AgentDialog(ValueDialog):
     """Asks which external agent to add; emits `given` with its name or its command line.
 
-    `found` are the files of the programs that are installed, by recipe. Those that are not come with the command that installs them.
+    `found` are the files of the programs that are installed, by recipe. Those that are not come with the
+    command that installs them.
     """
 
     def __init__(self, words: Language, found: Mapping[str, str], parent: QtWidgets.QWidget) -> None:
@@ -369,7 +373,9 @@ class AgentDialog(ValueDialog):
         self.ask(text, *rows, line, width=WIDTH, gap=10)
 
     def _row(self, recipe: AgentRecipe, file: str) -> QtWidgets.QWidget:
-        """Return the row of a known program: a button that chooses it, or the command that installs it, to copy."""
+        """Return the row of a known program: a button that chooses it, or the command that installs it,
+        to copy.
+        """
         row, words = QtWidgets.QWidget(), self._words
         if file:
             said = words("agent.installed", name=recipe.label, file=exact(file))
@@ -431,7 +437,8 @@ WIDTH = 560
 
 
 def server_of(name: str, line: str, variables: str) -> McpServer:
-    """Return the server a form describes: `line` is a command or an address, `variables` are NAME=value lines.
+    """Return the server a form describes: `line` is a command or an address,
+    `variables` are NAME=value lines.
 
     It is disabled. Raises BadInput.
     """
@@ -472,8 +479,8 @@ def edited(server: McpServer, name: str, line: str | None, variables: str) -> Mc
         fresh = replace(fresh, command=kept.command, args=kept.args, url=kept.url)
     before, now = _pairs_of(kept), _pairs_of(fresh)
     pairs = {
-        one: before[one] if not value and is_reference(before.get(one, "")) else value
-        for one, value in now.items()
+        item: before[item] if not value and is_reference(before.get(item, "")) else value
+        for item, value in now.items()
     }
     same_kind = bool(fresh.url) == bool(kept.url)
     other: Mapping[str, str] = (kept.env if kept.url else kept.headers) if same_kind else {}
@@ -516,7 +523,7 @@ class ServerDialog(AskDialog):
         self.way = Segmented((FORM, PASTE))
         self.way.set_texts((words("server.by_form"), words("server.by_json")), ("", ""))
         self.way.setAccessibleName(words("server.add"))
-        self.name, self.line = (named(f"server_{one}", QtWidgets.QLineEdit()) for one in ("name", "line"))
+        self.name, self.line = (named(f"server_{item}", QtWidgets.QLineEdit()) for item in ("name", "line"))
         self.variables = named("server_variables", TextBox(lines=3, most=3, submits=False))
         self.json = named("server_json", TextBox(lines=10, most=10, submits=False))
         self.json.setPlaceholderText(EXAMPLE)
@@ -602,7 +609,9 @@ class ConsentDialog(RunDialog):
 
 
 class ClientDialog(AskDialog):
-    """Asks for the ID and the secret of a client, which the owner of a server gave out; emits `given(id, secret)`."""
+    """Asks for the ID and the secret of a client, which the owner of a server gave out; emits `given(id,
+    secret)`.
+    """
 
     given = Signal(str, str)
 

@@ -1,8 +1,9 @@
 """Dialogs of definitions and decisions.
 
-They preview panels, assistants and groups from a file, list the groups that come with the program, ask which of two changes
-is kept, edit a panel (its name, who is asked, how long they debate what is open, and who judges that), show a group that
-a model proposes, and ask what was decided in a session and on which date to look at it again.
+They preview panels, assistants and groups from a file, list the groups that come with the program, ask which
+of two changes is kept, edit a panel (its name, who is asked, how long they debate what is open, and who
+judges that), show a group that a model proposes, and ask what was decided in a session and on which date to
+look at it again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -65,7 +66,7 @@ def preview_of(shared: Shared[Any], words: Language) -> Preview:
         kind, lines, told = "panel.", *_of_panel(definition, words)
     else:
         kind, lines, told = "", _of_assistant(definition, words), (("", definition.instructions),)
-    left_out = (f"{one.definition.name}: {what}" for one in shared.members for what in one.dropped)
+    left_out = (f"{member.definition.name}: {what}" for member in shared.members for what in member.dropped)
     return Preview(
         title=words(f"bring_in.{kind}title"),
         name=definition.name,
@@ -78,15 +79,15 @@ def preview_of(shared: Shared[Any], words: Language) -> Preview:
 def _of_panel(panel: Panel, words: Language) -> tuple[Parts, Parts]:
     judge = {ANY_JUDGE: words("panel.judge.automatic"), NO_JUDGE: words("council.judge.off")}
     lines = (
-        (words("setup.participants"), ", ".join(one.name for one in panel.participants)),
+        (words("setup.participants"), ", ".join(participant.name for participant in panel.participants)),
         (words("setup.rounds"), str(panel.rounds)),
         (words("council.judge.choose"), judge.get(panel.judge, panel.judge)),
         (words("panel.debates"), words("panel.yes") if panel.debates else ""),
     )
     told = []
-    for one in panel.participants:
-        model = _model(one.provider, one.model, words)
-        told.append((one.name, "\n".join(filter(None, (model, one.persona, one.system_prompt)))))
+    for item in panel.participants:
+        model = _model(item.provider, item.model, words)
+        told.append((item.name, "\n".join(filter(None, (model, item.persona, item.system_prompt)))))
     return lines, told
 
 
@@ -104,7 +105,7 @@ def _of_assistant(agent: Agent, words: Language) -> Parts:
 
 
 def _of_group(group: Group, members: Sequence[Shared[Agent]], words: Language) -> tuple[Parts, Parts]:
-    agents, leader = [one.definition for one in members], group.orchestrator
+    agents, leader = [member.definition for member in members], group.orchestrator
     lines = (
         (words("group.members"), ", ".join(agent.name for agent in agents)),
         (words("group.orchestrator"), _model(leader.provider, leader.model, words)),
@@ -186,7 +187,7 @@ class ReadyGroupsDialog(ValueDialog):
 
     def _on_current_changed(self) -> None:
         shared = self._groups[self._list.current_id()]
-        names = ", ".join(one.definition.name for one in shared.members)
+        names = ", ".join(member.definition.name for member in shared.members)
         self._members.setText(f"{self._words('group.members')}: {names}")
 
     def value(self) -> object:
@@ -194,7 +195,9 @@ class ReadyGroupsDialog(ValueDialog):
 
 
 class TwoChangesDialog(AskDialog):
-    """Asks which of two changes of one field is kept: accepted for the user's own, `OTHER` is the result for the other."""
+    """Asks which of two changes of one field is kept: accepted for the user's own, `OTHER` is the result
+    for the other.
+    """
 
     OTHER = 2
 
@@ -292,11 +295,11 @@ class PanelDialog(AskDialog):
 
     def _show_participants(self) -> None:
         empty(self._rows)
-        for place, one in enumerate(self._participants):
-            model = model_text(self._words, self._providers(), one.provider, one.model)
-            text = f"{exact(one.name)} · {exact(model)}"
+        for place, participant in enumerate(self._participants):
+            model = model_text(self._words, self._providers(), participant.provider, participant.model)
+            text = f"{exact(participant.name)} · {exact(model)}"
             gone = icon_button(self._look, "x", f"panel_remove_{place + 1}", partial(self._on_remove, place))
-            name_button(gone, self._words("chat.attachment.remove", name=exact(one.name)))
+            name_button(gone, self._words("chat.attachment.remove", name=exact(participant.name)))
             row = hbox((ElidedLabel("card_text", text=text), 1), gone, spacing=6)
             self._rows.addWidget(frame("", row))
         self._check()
@@ -310,7 +313,7 @@ class PanelDialog(AskDialog):
         menu.open(self.add)
 
     def _on_model_chosen(self, provider: str, model: str) -> None:
-        status = next((one for one in self._providers() if one.config.id == provider), None)
+        status = next((item for item in self._providers() if item.config.id == provider), None)
         if status is None:
             return
         seat = Participant(id=new_id(), name=voice_of(status, model), provider=provider, model=model)
@@ -374,9 +377,9 @@ class ProposalDialog(AskDialog):
 
     def show_proposal(self, shared: Shared[Group]) -> None:
         """Show what was proposed."""
-        members = {one.definition.id or new_id(): one for one in shared.members}
-        for agent_id, one in members.items():
-            self._members[agent_id] = replace(one, definition=replace(one.definition, id=agent_id))
+        members = {member.definition.id or new_id(): member for member in shared.members}
+        for agent_id, member in members.items():
+            self._members[agent_id] = replace(member, definition=replace(member.definition, id=agent_id))
         dropped = self._words("propose.dropped", what=visible(", ".join(shared.dropped)))
         self.say("\n".join((self._words("propose.text"), *([dropped] if shared.dropped else []))))
         self._offer()
@@ -392,7 +395,7 @@ class ProposalDialog(AskDialog):
 
     def _offer(self) -> None:
         """Offer the assistants, also the new ones."""
-        agents = tuple(one.definition for one in self._members.values())
+        agents = tuple(member.definition for member in self._members.values())
         self._group.set_choices(replace(self._choices, agents=agents), frozenset())
         self._member.set_choices(self._choices)
 
@@ -422,7 +425,7 @@ class ProposalDialog(AskDialog):
             self.say(self._words("propose.asks", model=self._model), busy=True)
             self.asked.emit()
         elif (group := self._group.group()) is not None and self._member.assistant() is not None:
-            members = tuple(self._members[one] for one in group.members)
+            members = tuple(self._members[member] for member in group.members)
             self.made.emit(Shared(definition=group, members=members))
 
 

@@ -73,7 +73,8 @@ class PaletteBox(QLineEdit):
 class Palette(QFrame):
     """The search box and its results; closes on Escape, or when it loses the focus.
 
-    `find` returns the entries for what is typed. Signals: search_requested(typed) for messages, search_dropped().
+    `find` returns the entries for what is typed. Signals: search_requested(typed) for messages,
+    search_dropped().
     """
 
     search_requested = Signal(str)

@@ -1,4 +1,6 @@
-"""Versions: those of an answer side by side, one made again with another model or effort, and those of a session's file."""
+"""Versions: those of an answer side by side, one made again with another model or effort, and those
+of a session's file.
+"""
 
 import csv
 from base64 import b64encode
@@ -47,7 +49,9 @@ class Version(NamedTuple):
 
 
 class VersionsDialog(Dialog):
-    """Shows each version in a column; emits `chosen(turn id)` of the one to be used, and what its transcripts ask for."""
+    """Shows each version in a column; emits `chosen(turn id)` of the one to be used,
+    and what its transcripts ask for.
+    """
 
     chosen = Signal(str)
     link_requested = Signal(str, str)
@@ -116,7 +120,9 @@ class VersionsDialog(Dialog):
 
 
 class VersionColumn(QFrame):
-    """A version: which it is, what it was made with, took and cost, its transcript, and the button to use it."""
+    """A version: which it is, what it was made with, took and cost, its transcript, and the button to use
+    it.
+    """
 
     def __init__(self, words: Language, look: Look, version: Version, number: int, count: int) -> None:
         super().__init__()
@@ -145,14 +151,14 @@ class VersionColumn(QFrame):
 
 def facts_of(version: Version, texts: Texts) -> str:
     """Return what a version was made with, how long it took and what it cost, in words."""
-    answers = [one for one in version.messages if one.role == Role.ASSISTANT]
+    answers = [message for message in version.messages if message.role == Role.ASSISTANT]
     parts = [model for model in dict.fromkeys(map(model_of, answers)) if model]
     parts += [
-        texts.named("transcript.effort", one) for one in dict.fromkeys(one.effort for one in answers) if one
+        texts.named("transcript.effort", one) for one in dict.fromkeys(item.effort for item in answers) if one
     ]
-    if seconds := sum(one.seconds or 0 for one in answers if one.parent_turn_id is None):
+    if seconds := sum(answer.seconds or 0 for answer in answers if answer.parent_turn_id is None):
         parts.append(texts("transcript.seconds", seconds=f"{seconds:.1f}"))
-    total = Total.of(*(one.usage for one in answers if one.usage is not None))
+    total = Total.of(*(answer.usage for answer in answers if answer.usage is not None))
     if total.used.tokens:
         parts.append(texts("transcript.group.tokens", tokens=used_text(total)))
         parts += [money_text(texts, total)] if total.cost_usd is not None else []
@@ -160,7 +166,9 @@ def facts_of(version: Version, texts: Texts) -> str:
 
 
 class OtherAnswerDialog(AskDialog):
-    """Offers the models of ready providers, each with the efforts it takes; emits `chosen(provider, model, effort)`."""
+    """Offers the models of ready providers, each with the efforts it takes; emits `chosen(provider, model,
+    effort)`.
+    """
 
     chosen = Signal(str, str, str)
 
@@ -238,7 +246,9 @@ def shown_text(data: bytes) -> str | None:
 
 
 def preview_of(version: FileVersion, data: bytes) -> Message | str | None:
-    """Return Markdown, a table or a picture as a message, another text itself, None for what cannot be shown."""
+    """Return Markdown, a table or a picture as a message, another text itself, None for what cannot be
+    shown.
+    """
     author = Author(id=version.author, name=version.author, kind="main" if version.author else "user")
     file = Message(id="file", turn_id="file", role=Role.ASSISTANT, author=author)
     if (media_type := kind_of(data)) and len(data) <= MOST_SHOWN:
@@ -267,8 +277,8 @@ def table_of(text: str, delimiter: str) -> str:
 class FileDialog(Dialog):
     """Shows a version of a file, or how two differ; nothing in it is opened, loaded or run.
 
-    Signals: version_chosen(version), compared(older version, newer version), asked(SAVE, COPY, FOLDER, RESTORE or one of
-    FILE_FORMATS).
+    Signals: version_chosen(version), compared(older version, newer version), asked(SAVE, COPY, FOLDER,
+    RESTORE or one of FILE_FORMATS).
     """
 
     version_chosen = Signal(int)
@@ -336,7 +346,7 @@ class FileDialog(Dialog):
         """Show what a version holds; None for what cannot be shown."""
         words, newest = self._words, self._versions[-1]
         offered = [
-            (one.version, words("files.version", version=one.version)) for one in reversed(self._versions)
+            (item.version, words("files.version", version=item.version)) for item in reversed(self._versions)
         ]
         self.versions.offer(offered, shown.version)
         others = [

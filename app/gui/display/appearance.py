@@ -52,8 +52,9 @@ LACKED = {
 class QtTexts(QtCore.QTranslator):
     """Qt's own texts in the language in use, and those that Qt's translation lacks.
 
-    The program has one, `qt_texts()`, that is never deleted. Qt holds a lock while it asks for a text. If the garbage collector ran
-    in `translate` and deleted another translator, the program would wait for that lock forever.
+    The program has one, `qt_texts()`, that is never deleted. Qt holds a lock while it asks for a text. If the
+    garbage collector ran in `translate` and deleted another translator, the program would wait for that lock
+    forever.
     """
 
     def __init__(self) -> None:
@@ -208,7 +209,9 @@ class Language(QtCore.QObject):
         return self.day(iso, now)
 
     def day(self, iso: str, now: datetime | None = None, *, year: bool = False) -> str:
-        """Return the day of an ISO 8601 time: today, yesterday, or a date; with the year if it is another one or asked for."""
+        """Return the day of an ISO 8601 time: today, yesterday, or a date; with the year
+        if it is another one or asked for.
+        """
         moment, now = _local(iso), now or datetime.now().astimezone()
         if moment is None:
             return ""
@@ -276,7 +279,9 @@ GENERIC_FAMILIES = ("", "Sans", "Sans Serif", "DejaVu Sans", "Helvetica", "Bitst
 
 
 class _IconEngine(QtGui.QIconEngine):
-    """Draws an icon where and when it is painted: a window that opens draws what is seen, in one mode and one ratio."""
+    """Draws an icon where and when it is painted: a window that opens draws what is seen, in one mode
+    and one ratio.
+    """
 
     def __init__(self, look: "Look", name: str, colour: str, side: int, room: int) -> None:
         super().__init__()
@@ -307,7 +312,8 @@ class _IconEngine(QtGui.QIconEngine):
         painter.drawPixmap(place.topLeft(), picture)
 
 
-# PySide frees an engine with the Python object of its first icon, though widgets still draw copies of that icon.
+# PySide frees an engine with the Python object of its first icon, though widgets still draw copies of that
+# icon.
 _ICONS: list[QtGui.QIcon] = []
 
 
@@ -389,7 +395,9 @@ class Look(QtCore.QObject):
         return self._pictures[key]
 
     def icon(self, name: str, colour: str = "text_2", *, side: int = 15, room: int = 0) -> QtGui.QIcon:
-        """Return an icon for a button: normal, on, and disabled, each in the theme that is in use when it is painted."""
+        """Return an icon for a button: normal, on, and disabled, each in the theme that is in use
+        when it is painted.
+        """
         key = (name, colour, side, room)
         if key not in self._icons:
             self._icons[key] = QtGui.QIcon(_IconEngine(self, name, colour, side, room))
@@ -397,7 +405,9 @@ class Look(QtCore.QObject):
         return self._icons[key]
 
     def add_korean_font(self) -> None:
-        """Load the Korean font that comes with the program, unless it is there; before any text is measured."""
+        """Load the Korean font that comes with the program, unless it is there; before any text is
+        measured.
+        """
         if not QtGui.QFontDatabase.hasFamily(KOREAN_FAMILY):
             for path in sorted((self._resources / "fonts").glob("*.[ot]tf")):
                 QtGui.QFontDatabase.addApplicationFont(str(path))
@@ -420,7 +430,9 @@ class Look(QtCore.QObject):
             self.changed.emit()
 
     def _apply(self, *, hidden_later: bool = False) -> None:
-        """Apply palette and style sheet; with `hidden_later` what is not on the screen is styled bit by bit."""
+        """Apply palette and style sheet; with `hidden_later` what is not on the screen is styled bit by
+        bit.
+        """
         self._app.setPalette(palette(self.tokens))
         sheet = style_sheet(self._sheet, self.tokens, text_scale())
         # Qt's own animations, and the transcript, ask the style for the duration.
@@ -428,14 +440,15 @@ class Look(QtCore.QObject):
         duration = MOTION_MS if self._shown_moves else 0
         sheet += f"\nQAbstractScrollArea, QScrollBar {{ widget-animation-duration: {duration}; }}"
         every = self._app.allWidgets() if hidden_later else []
-        hidden = [one for one in every if one.testAttribute(POLISHED) and not one.isVisible()]
-        for one in hidden:
-            one.setAttribute(POLISHED, False)
-        # Where one sheet replaces another, Qt styles a widget again for each of those around it; after none, once.
+        hidden = [widget for widget in every if widget.testAttribute(POLISHED) and not widget.isVisible()]
+        for widget in hidden:
+            widget.setAttribute(POLISHED, False)
+        # Where one sheet replaces another, Qt styles a widget again for each of those around it; after none,
+        # once.
         self._app.setStyleSheet("")
         self._app.setStyleSheet(sheet)
-        for one in hidden:
-            one.installEventFilter(self)
+        for widget in hidden:
+            widget.installEventFilter(self)
         self._unstyled += hidden
         if hidden:
             self._later.start()
@@ -473,13 +486,16 @@ class Look(QtCore.QObject):
 
 
 class FocusRing(QtCore.QObject):
-    """Sets the property `ring` of the focused widget while the keyboard is in use; a mouse click takes it away."""
+    """Sets the property `ring` of the focused widget while the keyboard is in use;
+    a mouse click takes it away.
+    """
 
     def __init__(self, app: QApplication, parent: QtCore.QObject) -> None:
         super().__init__(parent)
         self.by_keyboard = False
         app.focusChanged.connect(self._on_focus_changed)
-        # Windows get each click and key once; a filter on the application would see every event of every widget.
+        # Windows get each click and key once; a filter on the application would see every event of every
+        # widget.
         app.focusWindowChanged.connect(self._watch)
         self._watch(app.focusWindow())
 

@@ -1,6 +1,7 @@
 """How data is described: each kind of session (`kind_of`), assistants, MCP servers and tools, and amounts.
 
-Icons, modes, states, colours and names; tokens, money and durations as texts, and what a session has cost so far.
+Icons, modes, states, colours and names; tokens, money and durations as texts, and what a session has cost so
+far.
 """
 
 import math
@@ -92,7 +93,9 @@ class DebateDisplay(KindDisplay):
         return words.mode(session.debate.mode) if session.debate else ""
 
     def round(self, session: Session | SessionSummary) -> int:
-        """Return the round that runs, counted from 1; 0 for a council, whose rounds are not those of its setup."""
+        """Return the round that runs, counted from 1; 0 for a council, whose rounds are not those
+        of its setup.
+        """
         cursor = session if isinstance(session, SessionSummary) else session.debate
         if cursor is None or cursor.mode == DebateMode.COUNCIL:
             return 0
@@ -110,7 +113,7 @@ class DebateDisplay(KindDisplay):
         yield from super().usage(session)
         if session.debate is None:
             return
-        names = {one.id: one.name for one in session.debate.participants}
+        names = {participant.id: participant.name for participant in session.debate.participants}
         for ballot in session.debate.ballots:
             if ballot.usage is not None:
                 key = ballot.usage.message_id or f"{ballot.participant} {ballot.round}"
@@ -205,7 +208,9 @@ def kind_text(kind: str, words: Language) -> str:
 
 
 def failed(status: str, reason: str) -> bool:
-    """Say whether a session failed: also a debate with too few answers, and a workflow that a failed step holds up."""
+    """Say whether a session failed: also a debate with too few answers, and a workflow
+    that a failed step holds up.
+    """
     held_up = (Status.COMPLETED, Reason.TOO_FEW), (Status.PAUSED, Reason.STEP_FAILED)
     return status == Status.ERROR or (status, main_code(reason)) in held_up
 
@@ -250,10 +255,12 @@ def state_of(session: Session | SessionSummary, language: Language) -> tuple[str
 
 
 def tone_of(session: Session | SessionSummary) -> str:
-    """Return the tone of a session's state: red for a failure alone, none for what the user has stopped or paused."""
+    """Return the tone of a session's state: red for a failure alone, none for what the user has stopped
+    or paused.
+    """
     if failed(session.status, session.reason):
         return "error"
-    if any(one.state == CriterionState.ACCEPTED for one in getattr(session, "criteria", ())):
+    if any(item.state == CriterionState.ACCEPTED for item in getattr(session, "criteria", ())):
         # What was accepted as it is, is not what was met.
         return TONES["paused"]
     tones = {RESTART: "accent", "user": "neutral"} if session.status == Status.PAUSED else {}
@@ -266,7 +273,9 @@ def _common(summary: SessionSummary) -> dict[str, Any]:
 
 
 def retry_text(retry: RetryScheduled, left: float, words: Language) -> str:
-    """Return how a turn waits before its provider is asked again in `left` seconds, or that it is being asked again."""
+    """Return how a turn waits before its provider is asked again in `left` seconds, or
+    that it is being asked again.
+    """
     seconds = max(0, math.ceil(left))
     name, reason = retry.author.name, words(f"failure.{retry.reason}")
     if not retry.repeat:
@@ -289,7 +298,9 @@ class Spending:
                 self._used[message.id] = (message.author.name, message.usage)
 
     def add_session(self, session: Session) -> None:
-        """Add calls that made no message, once each: votes, the verdict, and calls that were cut before a word."""
+        """Add calls that made no message, once each: votes, the verdict, and calls
+        that were cut before a word.
+        """
         for key, author, usage in kind_of(session).usage(session):
             self._used[key] = (author, usage)
 
@@ -307,7 +318,9 @@ class Spending:
         return "" if text == language("cost.unknown") else text
 
     def lines(self, language: Language) -> str:
-        """Return one line for each speaker; where no price at all is known, the sum says so, not each line."""
+        """Return one line for each speaker; where no price at all is known, the sum says so, not each
+        line.
+        """
         unknown = self._total().cost_usd is None
         speakers = totals((name or language("usage.moot"), usage) for name, usage in self._used.values())
         parts = []
@@ -323,7 +336,9 @@ class Spending:
 
 
 def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> str:
-    """Return an estimate in one line: the number of turns (or `of` steps), and the range of tokens and money."""
+    """Return an estimate in one line: the number of turns (or `of` steps), and the range of tokens and
+    money.
+    """
     return " · ".join(
         filter(None, (_turns_text(language, estimate, of), checks_text(language, estimate.checks)))
     )
@@ -391,7 +406,7 @@ def short_model(agent: Agent, providers: Sequence[ProviderStatus], words: Langua
     """Return a short name of an assistant's model: its family, else the provider's name."""
     if not agent.provider:
         return words("assistant.model.default.short")
-    status = next((one for one in providers if one.config.id == agent.provider), None)
+    status = next((provider for provider in providers if provider.config.id == agent.provider), None)
     if status is None:
         return agent.provider
     kind = provider_kind(status.config.kind)
@@ -433,7 +448,8 @@ def server_trouble(status: ServerStatus, words: Language) -> str:
 def server_line(server: McpServer) -> str:
     """Return exactly what would run: the command with its arguments, or the address.
 
-    A mark replaces each secret. Invisible characters, and those that change the text direction, are shown as codes.
+    A mark replaces each secret. Invisible characters, and those that change the text direction, are shown as
+    codes.
     """
     return exact(shown_line(server))
 

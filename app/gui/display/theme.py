@@ -58,7 +58,7 @@ def contrast(one: str, other: str) -> float:
 
 def _luminance(name: str) -> float:
     parts = (int(name[place : place + 2], 16) / 255 for place in (1, 3, 5))
-    red, green, blue = (one / 12.92 if one <= 0.03928 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+    red, green, blue = (raw / 12.92 if raw <= 0.03928 else ((raw + 0.055) / 1.055) ** 2.4 for raw in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 

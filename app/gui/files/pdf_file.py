@@ -1,7 +1,8 @@
-"""Writes a session's document as a PDF with the program's own layout, so that nothing is ever loaded from the network.
+"""Writes a session's document as a PDF with the program's own layout, so that nothing is ever loaded
+from the network.
 
-The work is done in small pieces on the main thread: objects that Qt lays out in another thread may be freed in
-whichever thread Python's collector runs, which crashes.
+The work is done in small pieces on the main thread: objects that Qt lays out in another thread may be freed
+in whichever thread Python's collector runs, which crashes.
 """
 
 import asyncio
@@ -133,7 +134,7 @@ class _Pages:
             yield from self.set_blocks([Block(PARAGRAPH, _spans(section.text))])
         for line in section.lines:
             marker = "•" if line.done is None else TICKED if line.done else UNTICKED
-            cites = (Span(f" {one.text}", link=f"#{one.anchor}") for one in line.cites)
+            cites = (Span(f" {cite.text}", link=f"#{cite.anchor}") for cite in line.cites)
             item = Block(PARAGRAPH, (*_spans(line.text), *cites), indent=1, marker=marker)
             yield from self.set_blocks([item], self._in_colour(line.colour) if line.colour else None)
             self._top += ITEM_GAP
@@ -246,7 +247,9 @@ class _Pages:
         self._painter.restore()
 
     def _cuts(self, document: BlockDocument) -> Iterator[float]:
-        """Yield the end of each slice of a document; a new page begins before each slice that does not fit."""
+        """Yield the end of each slice of a document; a new page begins before each slice that does not
+        fit.
+        """
         lines = _lines(document)
         whole, done = document.size().height(), 0.0
         while done < whole:
@@ -283,9 +286,11 @@ class _Pages:
 
 
 def _lines(document: BlockDocument) -> list[tuple[float, float]]:
-    """Return top and bottom of every line, ordered by top; a heading reaches to the end of the line below it."""
+    """Return top and bottom of every line, ordered by top; a heading reaches to the end of the line below
+    it.
+    """
     # A table has more blocks than it was made from, and no heading.
-    heads = {number for number, one in enumerate(document.blocks) if one.kind == HEADING}
+    heads = {number for number, item in enumerate(document.blocks) if item.kind == HEADING}
     found: list[tuple[float, float]] = []
     began: float | None = None
     block = document.begin()

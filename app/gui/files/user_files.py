@@ -1,7 +1,7 @@
 """Files of the user: pasted pictures and texts as attachments, context files, files to open and to save.
 
-`ContextList` shows the files that a debate is given. A file is saved by replacing it at once by the complete new one, so
-that a full disk leaves the old one.
+`ContextList` shows the files that a debate is given. A file is saved by replacing it at once by the complete
+new one, so that a full disk leaves the old one.
 """
 
 import asyncio
@@ -42,7 +42,9 @@ def is_seen(attachment: Attachment) -> bool:
 
 
 async def picture_attachment(files: FileReader, image: QImage, name: str) -> Attachment:
-    """Return a pasted picture as an attachment; `name` ends with .png. Raises BadInput if it cannot be encoded."""
+    """Return a pasted picture as an attachment; `name` ends with .png.
+    Raises BadInput if it cannot be encoded.
+    """
     with tempfile.TemporaryDirectory(prefix="moot-") as folder:
         path = Path(folder) / name
         if not await asyncio.to_thread(lambda: image.save(str(path))):
@@ -147,7 +149,7 @@ async def read_shared_file(path: Path) -> str:
 def file_name(title: str, suffix: str) -> str:
     """Return a file name without suffix that is valid on every system, made from any title."""
     text = unicodedata.normalize("NFC", title).rstrip("?!.… ")
-    text = "".join(one if one in " -_" or unicodedata.category(one)[0] in "LMN" else "_" for one in text)
+    text = "".join(item if item in " -_" or unicodedata.category(item)[0] in "LMN" else "_" for item in text)
     room = MOST_NAME_BYTES - len(suffix) - 1
     # A character cut in two is left out, and so is a short rest of a word.
     whole = text.strip()
@@ -195,7 +197,8 @@ def _read(path: Path) -> str:
 
 
 class ContextList(QWidget):
-    """Shows the chosen context files and their sizes, one per line; below them whether PDF files are sent as they look.
+    """Shows the chosen context files and their sizes, one per line; below them whether PDF files are sent
+    as they look.
 
     Signals: kept(remaining paths) after one was removed, files_given(paths) after more were chosen,
     look_chosen(paths of the PDF files that are now sent as they look).
@@ -265,5 +268,5 @@ class ContextList(QWidget):
         remove = icon_button(self._look, "x")
         remove.setFixedSize(24, 24)
         name_button(remove, self._language("setup.context.remove", name=Path(path).name))
-        remove.clicked.connect(lambda: self.kept.emit(tuple(one for one in self.paths if one != path)))
+        remove.clicked.connect(lambda: self.kept.emit(tuple(item for item in self.paths if item != path)))
         return frame("", hbox((name, 1), size, remove))

@@ -55,7 +55,9 @@ FORMULA = 32
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A run of text in one style; `link` is a http, https or mailto address. A formula is its source with its marks."""
+    """A run of text in one style; `link` is a http, https or mailto address.
+    A formula is its source with its marks.
+    """
 
     text: str
     style: int = PLAIN
@@ -69,9 +71,9 @@ Cell = tuple[Span, ...]
 class Block:
     """One paragraph, heading, piece of code, table or rule, or lines of literal text.
 
-    `marker` opens a list item (a bullet, a number with its dot, a tick box), `indent` is the number of lists around it,
-    `quote` that of quotations. Code longer than CODE_CHUNK lines is several blocks; `first` marks the first of them.
-    The first of `rows` is the head of a table.
+    `marker` opens a list item (a bullet, a number with its dot, a tick box), `indent` is the number of lists
+    around it, `quote` that of quotations. Code longer than CODE_CHUNK lines is several blocks; `first` marks
+    the first of them. The first of `rows` is the head of a table.
     """
 
     kind: str
@@ -96,7 +98,7 @@ class Block:
 def same_start(old: Sequence[object], new: Sequence[object]) -> int:
     """Return how many of the first items of two sequences are the same."""
     pairs = enumerate(zip(old, new, strict=False))
-    return next((place for place, (one, other) in pairs if one != other), min(len(old), len(new)))
+    return next((place for place, (pair, other) in pairs if pair != other), min(len(old), len(new)))
 
 
 def plain(spans: Cell) -> str:
@@ -474,7 +476,9 @@ _OPEN_TARGET = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*$")
 
 
 def half_done(text: str) -> str:
-    """Close the marks that the last paragraph leaves open, so that its look does not change when they are closed."""
+    """Close the marks that the last paragraph leaves open, so that its look does not change
+    when they are closed.
+    """
     start = text.rfind("\n\n") + 2 if "\n\n" in text else 0
     last = text[start:]
     if not last.strip() or len(_FENCE.findall(text)) % 2:
@@ -598,7 +602,9 @@ def blocks_of(message: Message, text: str) -> list[Block]:
 
 
 def literal_blocks(text: str) -> list[Block]:
-    """Return a text with every character and line as it was typed; only addresses are links, and `$$…$$` formulas."""
+    """Return a text with every character and line as it was typed; only addresses are links,
+    and `$$…$$` formulas.
+    """
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     blocks: list[Block] = []
     position = 0

@@ -121,8 +121,8 @@ def format_of(
 ) -> QtGui.QTextCharFormat:
     """Return the format of the object for a formula, in the colour of a text and the size of a font.
 
-    Qt takes an object of a height H to have (H + shift) / 2 over the base line, with half the height of an x as
-    the shift; the object has a font of the size with which that is right.
+    Qt takes an object of a height H to have (H + shift) / 2 over the base line, with half the height of an x
+    as the shift; the object has a font of the size with which that is right.
     """
     em = font.pixelSize() * _SCALE
     over = (formula.ascent + _OVER - _UNDER) * em - _depth(formula, em)
@@ -252,7 +252,9 @@ def gap_between(upper: Block, lower: Block) -> int:
 
 
 class BlockDocument(QtGui.QTextDocument):
-    """Neighbouring blocks of a message: text, one stretch of code, or one table; it can be changed in place."""
+    """Neighbouring blocks of a message: text, one stretch of code, or one table; it can be changed in
+    place.
+    """
 
     def __init__(self, style: TextStyle, blocks: list[Block]) -> None:
         super().__init__()
@@ -376,7 +378,7 @@ class BlockDocument(QtGui.QTextDocument):
         if self._table is not None and width != self.textWidth():
             table_format = self._table.format().toTableFormat()
             percent = QtGui.QTextLength.Type.PercentageLength
-            shares = [QtGui.QTextLength(percent, 100 * one / width) for one in shared(self._needs, width)]
+            shares = [QtGui.QTextLength(percent, 100 * item / width) for item in shared(self._needs, width)]
             table_format.setColumnWidthConstraints(shares)
             self._table.setFormat(table_format)
         super().setTextWidth(width)
@@ -493,7 +495,7 @@ def _column_needs(block: Block, style: TextStyle) -> list[tuple[float, float]]:
         lines = {line for cell in cells for line in cell.splitlines()}
         word, line = (
             max(
-                (metrics.horizontalAdvance(one[:_LONGEST]) for one in nlargest(_MEASURED, texts, _wide)),
+                (metrics.horizontalAdvance(item[:_LONGEST]) for item in nlargest(_MEASURED, texts, _wide)),
                 default=0,
             )
             for texts in (words, lines)
@@ -508,7 +510,9 @@ def _wide(text: str) -> int:
 
 
 def shared(needs: Sequence[tuple[float, float]], width: float) -> list[float]:
-    """Share a width among columns by their longest words and cells; words break only where nothing else is left."""
+    """Share a width among columns by their longest words and cells; words break only
+    where nothing else is left.
+    """
     words = [word for word, _ in needs]
     if sum(words) >= width:
         # The widest columns give, all to the same width.

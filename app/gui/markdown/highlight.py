@@ -1,6 +1,7 @@
 """Colours for code: one regular expression per family of languages.
 
-A hundred lines take well under a millisecond, so neither a thread nor a cache nor the import of a lexer is needed.
+A hundred lines take well under a millisecond, so neither a thread nor a cache nor the import of a lexer is
+needed.
 """
 
 import re

@@ -22,7 +22,8 @@ STYLE = ListStyle(height=33, heading=34, left=8, note=11, selected_weight=520, f
 INDENT = 14
 MOST_TITLE = 200
 MOST_NOW = 6
-# How a paused session is called in short, by the code of its reason; and what is said in place of a session's age.
+# How a paused session is called in short, by the code of its reason; and what is said in place of a session's
+# age.
 _SHORT = {
     session.RESTART: "closed",
     session.Reason.CRITERIA_UNMET: "unmet",
@@ -34,8 +35,9 @@ _SAID = (session.Status.RUNNING, session.Status.PAUSED, session.Status.STOPPED, 
 class SessionRows(ItemModel):
     """Headings (now, pinned, days, folders, months), folders, and sessions (summaries), newest first.
 
-    The sessions of a folder follow it unless it is one of `closed`; `inside` are the ids of those that do, `current`
-    the folder in which new sessions begin. `steps` are those that decisions have reached, by session ids.
+    The sessions of a folder follow it unless it is one of `closed`; `inside` are the ids of those that do,
+    `current` the folder in which new sessions begin. `steps` are those that decisions have reached, by
+    session ids.
     """
 
     def __init__(self, language: Language, parent: QWidget | None = None) -> None:
@@ -57,24 +59,24 @@ class SessionRows(ItemModel):
     ) -> None:
         """Replace the rows: now, pinned sessions, those of two days, folders with theirs, and the others.
 
-        Now are those that need the user, then those that run, both by their beginning, so that none moves under the pointer.
-        `asking` are the sessions with a question to the user, which may still run.
+        Now are those that need the user, then those that run, both by their beginning, so that none moves
+        under the pointer. `asking` are the sessions with a question to the user, which may still run.
         """
         self._asking = asking
         self.beginResetModel()
         self._rows, self.inside = [], frozenset()
         begun = sorted(summaries, key=attrgetter("created_at"), reverse=True)
-        asks = [one for one in begun if self.asks(one)]
-        runs = [one for one in begun if one.status == session.Status.RUNNING and not self.asks(one)]
+        asks = [item for item in begun if self.asks(item)]
+        runs = [item for item in begun if item.status == session.Status.RUNNING and not self.asks(item)]
         summaries = self._take("side.now", [*asks, *runs][:MOST_NOW], summaries)
-        summaries = self._take("side.pinned", [one for one in summaries if one.id in pinned], summaries)
-        within: dict[str, list[session.SessionSummary]] = {one.id: [] for one in folders}
+        summaries = self._take("side.pinned", [item for item in summaries if item.id in pinned], summaries)
+        within: dict[str, list[session.SessionSummary]] = {folder.id: [] for folder in folders}
         others: list[session.SessionSummary] = []
         for summary in summaries:
             within.get(summary.folder, others).append(summary)
         now = datetime.now().astimezone()
         fresh = [self._language.period((now - timedelta(days=back)).isoformat(), now) for back in (0, 1)]
-        days = groupby(others, key=lambda one: self._language.period(one.updated_at, now))
+        days = groupby(others, key=lambda item: self._language.period(item.updated_at, now))
         headed = [(heading, list(those)) for heading, those in days]
         for heading, those in headed:
             self._rows += [heading, *those] if heading in fresh else []
@@ -90,8 +92,8 @@ class SessionRows(ItemModel):
         """Add sessions under a heading, if there are any, and return the others."""
         if those:
             self._rows += [self._language(key), *those]
-        taken = {one.id for one in those}
-        return [one for one in summaries if one.id not in taken]
+        taken = {summary.id for summary in those}
+        return [summary for summary in summaries if summary.id not in taken]
 
     def _add_folders(
         self, folders: Sequence[session.Folder], within: Mapping[str, Sequence[session.SessionSummary]]
@@ -101,7 +103,7 @@ class SessionRows(ItemModel):
         self._rows.append(self._language("side.folders"))
         for folder in folders:
             self._rows += [folder, *(() if folder.id in self.closed else within[folder.id])]
-        self.inside = frozenset(one.id for some in within.values() for one in some)
+        self.inside = frozenset(summary.id for some in within.values() for summary in some)
 
     def item_of(self, row: session.Folder | session.SessionSummary) -> RowItem:
         return self._folder(row) if isinstance(row, session.Folder) else self._session(row)
@@ -212,13 +214,14 @@ FOLD_WIDTH = 21
 class SessionList(ItemList):
     """The list of sessions and their folders; emits the action the user chose for one.
 
-    Signals: move_requested(session id, folder id, "" for none), new_folder_requested(session id), folder_requested(action,
-    folder id), decision_requested(session id) and folded() when folders were opened or closed.
+    Signals: move_requested(session id, folder id, "" for none), new_folder_requested(session id),
+    folder_requested(action, folder id), decision_requested(session id) and folded() when folders were opened
+    or closed.
 
     It is as tall as its rows and does not scroll; `row_reached` tells the parent which part to show.
 
-    After a click on a session the keyboard is in its page, where the user goes on writing; until another key or button
-    is pressed, Delete still means the row, unless the page's box has text.
+    After a click on a session the keyboard is in its page, where the user goes on writing; until another key
+    or button is pressed, Delete still means the row, unless the page's box has text.
     """
 
     session_requested = Signal(str)
@@ -297,7 +300,7 @@ class SessionList(ItemList):
         self._selected = session_id
         row = self._rows.row_of(session_id)
         if row < 0 and session_id != self._shown and session_id in self._rows.inside:
-            folder = next(one.folder for one in self.summaries if one.id == session_id)
+            folder = next(summary.folder for summary in self.summaries if summary.id == session_id)
             self._shown = session_id
             self.fold(folder, closed=False)
             self._shown, row = "", self._rows.row_of(session_id)
@@ -397,7 +400,7 @@ class SessionList(ItemList):
         self._move(session_id, folder_id)
 
     def _move(self, session_id: str, folder_id: str) -> None:
-        summary = next((one for one in self.summaries if one.id == session_id), None)
+        summary = next((item for item in self.summaries if item.id == session_id), None)
         before = summary.folder if summary is not None and session_id in self._rows.inside else ""
         if summary is not None and before != folder_id:
             self.move_requested.emit(session_id, folder_id)
@@ -425,7 +428,7 @@ class SessionList(ItemList):
     def _add_folders(self, menu: QMenu, summary: session.SessionSummary) -> None:
         """Add the menu that moves a session into a folder, or out of it."""
         words, moves = self._language, menu.addMenu(self._language("folder.move"))
-        inside = summary.folder if any(one.id == summary.folder for one in self._folders) else ""
+        inside = summary.folder if any(item.id == summary.folder for item in self._folders) else ""
         for folder in self._folders:
             name = unmarked(" ".join(folder.name.split()))
             ticked(moves, name, folder.id == inside, functools.partial(self._move, summary.id, folder.id))

@@ -1,7 +1,9 @@
-"""The sidebar: new session, search, work, decisions, sessions, the team, and the settings; and the splitter beside it.
+"""The sidebar: new session, search, work, decisions, sessions, the team, and the settings;
+and the splitter beside it.
 
-In the lists of the team, panels, groups and assistants, a row has a mark (an initial in the assistant's colour, or an icon),
-the name, and a short note at the right; that of an assistant that is off, or of a group of nobody, is faint.
+In the lists of the team, panels, groups and assistants, a row has a mark (an initial in the assistant's
+colour, or an icon), the name, and a short note at the right; that of an assistant that is off, or of a group
+of nobody, is faint.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,7 +48,7 @@ def assistant_partners(
             letters=letters,
             faint=not agent.enabled,
         )
-        for agent, letters in zip(agents, initials([one.name for one in agents]), strict=True)
+        for agent, letters in zip(agents, initials([item.name for item in agents]), strict=True)
     ]
 
 
@@ -79,7 +81,7 @@ def panel_partners(panels: Sequence[Panel], words: Language) -> list[RowItem]:
             title=panel.name,
             note=str(len(panel.participants)),
             spoken=f"{panel.name}, {words('panel.count', count=len(panel.participants))}",
-            tip=", ".join(one.name for one in panel.participants),
+            tip=", ".join(participant.name for participant in panel.participants),
             icon="scale",
         )
         for panel in panels
@@ -98,7 +100,8 @@ class PartnerRows(ItemModel):
 
 
 class PartnerList(ItemList):
-    """Panels, groups or assistants in the user's order; emits the action the user chose for one. A click starts a session.
+    """Panels, groups or assistants in the user's order; emits the action the user chose for one.
+    A click starts a session.
 
     `begins` is the key of the text that says so.
     """
@@ -236,7 +239,8 @@ FACE, MOST_FACES = 17, 3
 
 
 class SideSection(QWidget):
-    """A list of groups, assistants or panels under its title, which folds it; a hint and a button while it is empty.
+    """A list of groups, assistants or panels under its title, which folds it; a hint and a button
+    while it is empty.
 
     Emits `changed` when another part of it is shown.
     """
@@ -254,7 +258,9 @@ class SideSection(QWidget):
         none: str = "",
         first: str = "",
     ) -> None:
-        """`add`, `none` and `first` are keys of texts: of the menu, the hint, and the entry that the button under it is."""
+        """`add`, `none` and `first` are keys of texts: of the menu, the hint, and the entry
+        that the button under it is.
+        """
         super().__init__()
         self.partners = partners
         self._language, self._look, self._name, self._first = language, look, name, first
@@ -316,7 +322,8 @@ class SideSection(QWidget):
 
 
 class FootButton(ShorteningButton):
-    """A flat button of the sidebar: icon, text, and at the right the shortcut, or a note on a rounded background.
+    """A flat button of the sidebar: icon, text, and at the right the shortcut,
+    or a note on a rounded background.
 
     Before the note stand the marks of those who are its `faces`.
     """
@@ -331,7 +338,9 @@ class FootButton(ShorteningButton):
     def show_words(
         self, words: str, tip: str = "", *, short: str = "", taken: int = 0, tone: str = ""
     ) -> None:
-        """Show a text; `tip` is the shortcut, or with a tone of `chip_colours` a note, which a screen reader says too."""
+        """Show a text; `tip` is the shortcut, or with a tone of `chip_colours` a note,
+        which a screen reader says too.
+        """
         self._note, self._tone = tip, tone
         keys = QtGui.QFontMetrics(sized(self.font(), 11)).horizontalAdvance(tip) + 2 * EDGE if tip else 0
         keys += len(self.faces) * (FACE + 4)
@@ -352,13 +361,15 @@ class FootButton(ShorteningButton):
         elif self._note:
             paint_shortcut(painter, self._look, room, self._note)
         right = room.right() - painter.fontMetrics().horizontalAdvance(self._note)
-        for place, one in enumerate(reversed(self.faces), 1):
+        for place, face in enumerate(reversed(self.faces), 1):
             tile = QRect(right - place * (FACE + 4), (self.height() - FACE) // 2, FACE, FACE)
-            paint_avatar(painter, tile, one.title, self._look.tokens.speaker(one.colour or 0), one.letters)
+            paint_avatar(painter, tile, face.title, self._look.tokens.speaker(face.colour or 0), face.letters)
 
 
 class Team(QWidget):
-    """The title *Team* with its number, which folds the lists of assistants, groups and panels; they scroll."""
+    """The title *Team* with its number, which folds the lists of assistants, groups and panels; they
+    scroll.
+    """
 
     def __init__(self, language: Language, look: Look, sections: Sequence[SideSection]) -> None:
         super().__init__()
@@ -392,7 +403,8 @@ WIDTH = 248
 
 
 class SideBar(QFrame):
-    """Shows sessions in a scrolling column, and above and below it what else there is; emits the user's requests.
+    """Shows sessions in a scrolling column, and above and below it what else there is;
+    emits the user's requests.
 
     `new_requested` carries what is to begin, "" for what was begun last.
     """
@@ -523,7 +535,7 @@ class SideBar(QFrame):
         """Show only the icon of the New button if its text does not fit."""
         self.new_button.setText(self._language("side.new"))
         texts, buttons = (self._brand, self.new_button), (self.hide_button, self.new_menu)
-        wanted = sum(one.sizeHint().width() for one in texts) + sum(one.width() for one in buttons)
+        wanted = sum(text.sizeHint().width() for text in texts) + sum(item.width() for item in buttons)
         if wanted + 40 > self.width():
             self.new_button.setText("")
 

@@ -137,9 +137,9 @@ class TopBar(QFrame):
         parts = (self.side_button, self._title, self.mode, self.status, STRETCH, self.cost, self._export)
         gap, ends = WIDE_GAPS
         self._row = row = hbox(*parts, inside=self, margins=(ends, 0, ends, 0), spacing=gap)
-        for one in self._panel_buttons:
-            row.addWidget(one)
-            one.toggled.connect(partial(self._on_panel_toggled, one))
+        for button in self._panel_buttons:
+            row.addWidget(button)
+            button.toggled.connect(partial(self._on_panel_toggled, button))
         self.rename_requested = self._title.renamed
         language.follow(self._retranslate)
 
@@ -160,7 +160,7 @@ class TopBar(QFrame):
         """
         chips = (self.status, self.mode, self.cost)
         buttons = (self.side_button, self._export, *self._panel_buttons)
-        tools = [one.width() for one in buttons if not one.isHidden()]
+        tools = [button.width() for button in buttons if not button.isHidden()]
         if self._page_tools:
             tools.append(self._page_tools.sizeHint().width())
         gap, edge = WIDE_GAPS
@@ -176,7 +176,9 @@ class TopBar(QFrame):
             chip.setVisible(bool(chip.text()) and room >= 0)
 
     def show_title(self, title: str, *, can_rename: bool = False) -> None:
-        """Show a title; a double click or F2 edits it if it can be renamed. Without one there is no line under the bar."""
+        """Show a title; a double click or F2 edits it if it can be renamed.
+        Without one there is no line under the bar.
+        """
         restyle(self, bare=not title)
         self._title.show_title(title, can_rename=can_rename)
 
@@ -185,10 +187,11 @@ class TopBar(QFrame):
         self._title.edit()
 
     def show_state(self, session: Session) -> None:
-        """Show a session's mode, who asked for it, and its state: the round of a running debate, otherwise its status.
+        """Show a session's mode, who asked for it, and its state: the round of a running debate,
+        otherwise its status.
 
-        A chat that waits for the user's next message shows no state. Where a question of the session is open, the
-        state says that it waits for the user.
+        A chat that waits for the user's next message shows no state. Where a question of the session is open,
+        the state says that it waits for the user.
         """
         self._session = session
         words = self._language
@@ -202,7 +205,9 @@ class TopBar(QFrame):
         self.status.set_text(state, TONES["waiting"] if asks else state_of(session, words)[1])
 
     def show_asking(self, asking: frozenset[str]) -> None:
-        """Show in the state of the session in front whether it asks the user; `asking` are the ids of those that do."""
+        """Show in the state of the session in front whether it asks the user; `asking` are the ids
+        of those that do.
+        """
         if asking != self._asking:
             self._asking = asking
             if self._session is not None:

@@ -1,4 +1,5 @@
-"""What stands around the input of a new session: the switch of what it begins, what each of these needs, and cards.
+"""What stands around the input of a new session: the switch of what it begins, what each of these needs,
+and cards.
 
 The input itself is that of the chat page, which shows these parts while it has no session.
 """
@@ -23,10 +24,13 @@ from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, pla
 
 # Between the cards, and beside what stands in the column, in pixels.
 SPACE, SIDE = 12, 28
-# The least width of a card beside the others, in pixels; the least height of the page for more than one offer.
+# The least width of a card beside the others, in pixels; the least height of the page for more than one
+# offer.
 LEAST_CARD, SHORT = 235, 600
 OVER = 0.3
-"""Which part of the page's height lies over the input: the same for all that can begin, so that the switch stays."""
+"""Which part of the page's height lies over the input: the same for all that can begin, so
+that the switch stays.
+"""
 
 TICK, TILE, GAP = 12, 18, 6
 
@@ -59,7 +63,9 @@ class ModelChip(Button):
 
 
 class ModelChips(FlowBox):
-    """Who takes part in a decision; emits `dropped` with the id of the one that was clicked. `more` opens the list of all."""
+    """Who takes part in a decision; emits `dropped` with the id of the one that was clicked.
+    `more` opens the list of all.
+    """
 
     dropped = Signal(str)
 
@@ -106,7 +112,9 @@ class ModelChips(FlowBox):
 
 
 class FirstCard(QFrame):
-    """A card with an icon, a title, a sentence and links; without the sentence, and one row high, in a narrow window."""
+    """A card with an icon, a title, a sentence and links; without the sentence, and one row high,
+    in a narrow window.
+    """
 
     def __init__(self, look: Look, icon: str, name: str, *more: QWidget) -> None:
         super().__init__()
@@ -122,7 +130,8 @@ class FirstCard(QFrame):
         self._links = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._links.setSpacing(0)
         for link in (self.button, *more):
-            # The arrow stands behind the words by the direction of the button, which would turn its side as well.
+            # The arrow stands behind the words by the direction of the button, which would turn its side as
+            # well.
             left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
             self._links.addWidget(link, 0, left)
         self._row.addLayout(self._links)
@@ -151,7 +160,9 @@ class FirstCards(QWidget):
             self._row.addWidget(card, 1)
 
     def fit(self, width: int) -> None:
-        """Lay the cards out for a width in pixels; told before they have it, they are painted only where they stay."""
+        """Lay the cards out for a width in pixels; told before they have it, they are painted only
+        where they stay.
+        """
         flat = width < len(self._cards) * tall(LEAST_CARD)
         across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         self._row.setDirection(down if flat else across)
@@ -161,10 +172,11 @@ class FirstCards(QWidget):
 
 
 class FirstPage(QObject):
-    """The parts `over` and `under` the input, those in it (`chips`, `how`, `ends`, `work`), and the user's requests.
+    """The parts `over` and `under` the input, those in it (`chips`, `how`, `ends`, `work`),
+    and the user's requests.
 
-    `example_requested` carries a question to try, `group_wanted` asks for the menu of groups, `model_requested` is to
-    download the built-in model, `models_requested` to show others.
+    `example_requested` carries a question to try, `group_wanted` asks for the menu of groups,
+    `model_requested` is to download the built-in model, `models_requested` to show others.
     """
 
     example_requested = Signal(str)
@@ -221,7 +233,9 @@ class FirstPage(QObject):
         self._hand_over.setVisible(not handed_over)
 
     def show_state(self, ready: Sequence[ProviderStatus]) -> None:
-        """Show which providers are ready: the third card stays until there is more than the built-in model."""
+        """Show which providers are ready: the third card stays until there is more than the built-in
+        model.
+        """
         built_in = all(status.config.kind == EMBEDDED for status in ready)
         self._connects = bool(ready)
         self._connect.setVisible(built_in)

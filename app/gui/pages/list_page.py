@@ -1,9 +1,11 @@
-"""The base of the pages of decisions and of work: a list, chips that filter it, and the details of the chosen row beside it."""
+"""The base of the pages of decisions and of work: a list, chips that filter it, and the details
+of the chosen row beside it.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -53,7 +55,8 @@ ALL = ""
 
 
 class FilterChips(FlowBox):
-    """Chips for all rows and for each sort of them, with their number; emits chosen() when the user clicks another.
+    """Chips for all rows and for each sort of them, with their number; emits chosen()
+    when the user clicks another.
 
     That of a sort is hidden while there is no such row. `value` is the chosen sort, ALL for no filter.
     """
@@ -78,7 +81,9 @@ class FilterChips(FlowBox):
         self._chips[ALL].setChecked(True)
 
     def show_counts(self, count: Counter[Any], words: Callable[[str], str]) -> None:
-        """Show how many there are of each sort, which `words` names; all rows where none is left of the chosen one."""
+        """Show how many there are of each sort, which `words` names; all rows where none is left
+        of the chosen one.
+        """
         for sort, chip in self._chips.items():
             number = count[sort] if sort else count.total()
             chip.setText(f"{words(sort)}  {number}")
@@ -93,7 +98,9 @@ class FilterChips(FlowBox):
 
 
 class Details(QFrame):
-    """What stands beside a list; emits left() for Escape. Subclasses have an `area` that scrolls and a button `_back`."""
+    """What stands beside a list; emits left() for Escape.
+    Subclasses have an `area` that scrolls and a button `_back`.
+    """
 
     left = Signal()
     area: QScrollArea
@@ -136,7 +143,7 @@ class ListPage(QWidget):
         self._list.setFocus()
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_F6:  # type: ignore[attr-defined]
+        if event.type() == QEvent.Type.ShortcutOverride and cast("QKeyEvent", event).key() == Qt.Key.Key_F6:
             event.accept()
             return True
         return super().event(event)
@@ -156,7 +163,8 @@ class ListPage(QWidget):
     def _lay_out_list(self, words: Language, name: str, none: str, begin: str, *above: Part) -> None:
         """Put the list under these parts and the details beside them.
 
-        `name` begins the object names of the empty page; `none` and `begin` are the keys of its text and its button.
+        `name` begins the object names of the empty page; `none` and `begin` are the keys of its text and its
+        button.
         """
         vbox(*above, (self._list, 1), inside=self.side, margins=(10, 12, 10, 0), spacing=8)
         hbox((self.side, 1), self._details, inside=self._both, spacing=0)

@@ -1,6 +1,8 @@
-"""The base of the views of debates, councils and chats: transcript, find bar, composer, and cards of open questions.
+"""The base of the views of debates, councils and chats: transcript, find bar, composer, and cards
+of open questions.
 
-The subclasses are `DiscussionView`, `DebatePage`, `CouncilPage` and `ChatPage`; `SessionViews` passes events to all.
+The subclasses are `DiscussionView`, `DebatePage`, `CouncilPage` and `ChatPage`; `SessionViews` passes events
+to all.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,9 +31,11 @@ from app.gui.widgets.text import Paragraph
 
 
 class ConversationView(QWidget):
-    """Shows one session; every request carries the session's id, but `connect_requested`, which is to add a provider.
+    """Shows one session; every request carries the session's id, but `connect_requested`, which is
+    to add a provider.
 
-    Signals: summary_action_requested(session, summary or message to pin, action), stop_turn_requested(session, turn).
+    Signals: summary_action_requested(session, summary or message to pin, action),
+    stop_turn_requested(session, turn).
     """
 
     KIND: ClassVar[type[Session]] = Session
@@ -56,7 +60,9 @@ class ConversationView(QWidget):
         self._filling = False
         self.spending = Spending()
         self.writing: dict[str, str] = {}
-        """What those write whose turn it is, by their ids: a part of a debate or council, "" for a statement."""
+        """What those write whose turn it is, by their ids: a part of a debate or council, "" for a
+        statement.
+        """
         self.transcript = TranscriptView(look.tokens, language.texts, layout=layout, picture=look.picture)
         self.composer = composer
         self.use_names(True)
@@ -117,7 +123,9 @@ class ConversationView(QWidget):
         return ""
 
     def use_names(self, used: bool) -> None:
-        """Set the object names, or leave them to another view: each name exists once among the visible widgets."""
+        """Set the object names, or leave them to another view:
+        each name exists once among the visible widgets.
+        """
         parts = (self.transcript, self.composer.box, self.composer.send)
         for part, name in zip(parts, self._names, strict=True):
             part.setObjectName(name if used else "")
@@ -130,7 +138,7 @@ class ConversationView(QWidget):
         self.spending = Spending()
         self.spending.add(messages)
         self.spending.add_session(session)
-        self.writing = {one.author.id: one.part for one in messages if one.state == MessageState.STREAMING}
+        self.writing = {msg.author.id: msg.part for msg in messages if msg.state == MessageState.STREAMING}
         rows = [*filter(self._is_row, messages)]
         self.transcript.feed.show_session(session, rows)
         for message in rows:
@@ -179,7 +187,9 @@ class ConversationView(QWidget):
         self.spending.add((event.message,))
 
     def _is_row(self, message: Message) -> bool:
-        """Say whether a message is a row of the transcript; others are read by Moot alone, or stand elsewhere."""
+        """Say whether a message is a row of the transcript; others are read by Moot alone,
+        or stand elsewhere.
+        """
         return message.part in SPOKEN
 
     def _feeds(self) -> Sequence[Feed]:
@@ -199,7 +209,9 @@ class ConversationView(QWidget):
         self.find_bar.come()
 
     def take_focus(self) -> None:
-        """Focus the open question, or the composer, or the transcript; never take the focus from somebody who writes."""
+        """Focus the open question, or the composer, or the transcript; never take the focus
+        from somebody who writes.
+        """
         box, card = self.composer.box, self.cards.shown()
         if card is not None and not box.toPlainText() and not box.composing:
             card.setFocus()
@@ -276,9 +288,9 @@ class QuestionCards(QObject):
 
     `names` are those of assistants by their ids, `together` what is asked together with a question.
 
-    Signals: answered(message, answer), calls_answered(messages, answer), dismissed(message), handed_over(message,
-    arguments), link_requested(address), written() after a change of an unfinished answer, came() when a card is
-    shown for the first time, left() when the last card was answered.
+    Signals: answered(message, answer), calls_answered(messages, answer), dismissed(message),
+    handed_over(message, arguments), link_requested(address), written() after a change of an unfinished
+    answer, came() when a card is shown for the first time, left() when the last card was answered.
     """
 
     answered = Signal(str, str)
@@ -345,8 +357,8 @@ class QuestionCards(QObject):
 
     def shown(self, but: PromptCard | None = None) -> PromptCard | None:
         """Return the first card on screen, but not a certain one."""
-        cards = (one for one in self._holder.findChildren(PromptCard) if one is not but)
-        return next((one for one in cards if one.isVisible()), None)
+        cards = (card for card in self._holder.findChildren(PromptCard) if card is not but)
+        return next((card for card in cards if card.isVisible()), None)
 
     def _new(self, message: Message) -> PromptCard:
         prompt = message.prompt

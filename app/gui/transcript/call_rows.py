@@ -140,13 +140,13 @@ class CardRow(painted_row.ContextRow[CardContext]):
         result, texts = self.context.result, self.style.texts
         shown: list[Shown] = []
         chips: list[painted_row.NamedChip] = []
-        for place, one in enumerate(result.attachments if result is not None else ()):
-            size = pixels_of(one)
+        for place, attachment in enumerate(result.attachments if result is not None else ()):
+            size = pixels_of(attachment)
             if size is not None:
-                shown.append((place, one, size))
+                shown.append((place, attachment, size))
                 continue
-            said = texts("transcript.file_chip", size=size_text(texts, painted_row.size_of(one)))
-            chips.append(painted_row.NamedChip(visible(one.name), said, action=f"{SAVE_FILE}/{place}"))
+            said = texts("transcript.file_chip", size=size_text(texts, painted_row.size_of(attachment)))
+            chips.append(painted_row.NamedChip(visible(attachment.name), said, action=f"{SAVE_FILE}/{place}"))
         for place, (name, *_) in enumerate(self._returned_links()):
             said, action = texts("transcript.link_chip"), f"{OPEN_LINK}/{place}"
             chips.append(painted_row.NamedChip(visible(name), said, action=action))
@@ -278,7 +278,9 @@ class CardRow(painted_row.ContextRow[CardContext]):
         return right
 
     def _paint_depth(self, painter: QPainter, line: QRect, right: int, least: int) -> int:
-        """Paint how deep the called sub-agent is nested, unless the chip would begin before `least`; return its left edge."""
+        """Paint how deep the called sub-agent is nested, unless the chip would begin before `least`;
+        return its left edge.
+        """
         style = self.style
         chip = style.texts("transcript.card.depth", count=self.context.depth)
         wide, high = style.chip_metrics.horizontalAdvance(chip) + 18, style.tall(21)

@@ -162,7 +162,9 @@ class Rows(OrderedDict[str, PaintedRow]):
 
 
 def goes_on(row: object) -> bool:
-    """Return whether a row shows what a folded sub-agent does, that a model thinks, or how long a tool runs."""
+    """Return whether a row shows what a folded sub-agent does, that a model thinks, or how long a tool
+    runs.
+    """
     if isinstance(row, call_rows.GroupRow):
         return row.context.runs and not row.context.unfolded
     if isinstance(row, call_rows.CardRow):
@@ -301,7 +303,9 @@ class Canvas(QObject):
         self.refresh(None)
 
     def apply(self, splice: transcript_model.Splice) -> list[str]:
-        """Follow the model, some of whose rows were replaced; return the ids of those that stayed but changed."""
+        """Follow the model, some of whose rows were replaced; return the ids of those that stayed
+        but changed.
+        """
         start, removed, added = splice
         if not removed and not added:
             return []
@@ -412,7 +416,9 @@ class Canvas(QObject):
         self._area.viewport().update()
 
     def _move_pixels(self, old: dict[int, Placed], changed: Collection[str]) -> bool:
-        """Move the pixels of the rows that only moved and update the others; return False where all must be painted."""
+        """Move the pixels of the rows that only moved and update the others; return False
+        where all must be painted.
+        """
         viewport, now = self._area.viewport(), self.placed
         width, height = viewport.width(), viewport.height()
         distances = {placed.top - old[placed.row].top for placed in now if placed.row in old}
@@ -480,7 +486,9 @@ class Canvas(QObject):
                     self._area.viewport().update(0, placed.top, self._width, placed.height)
 
     def _on_ahead(self) -> None:
-        """Make the nearest row within a screen in the direction of the scroll before it is seen, later the next."""
+        """Make the nearest row within a screen in the direction of the scroll before it is seen,
+        later the next.
+        """
         row = self.placed[-1 if self._step > 0 else 0].row + self._step if self.placed else -1
         room = self.scroller.viewport
         while 0 <= row < len(self._model.entries) and room > 0:

@@ -85,8 +85,9 @@ Versions = Mapping[str, tuple[int, int]]
 class Feed(QObject):
     """Brings events into a model and its canvas. All methods are called on the window's thread.
 
-    Signals: `session_shown` before another session is laid out, `loaded` after other messages are, `prepended(messages)`,
-    `came_below(message id)` of a message the reader does not follow, `finished(message id)`, `turn_changed(turn id)`.
+    Signals: `session_shown` before another session is laid out, `loaded` after other messages are,
+    `prepended(messages)`, `came_below(message id)` of a message the reader does not follow, `finished(message
+    id)`, `turn_changed(turn id)`.
     """
 
     session_shown = Signal()
@@ -138,7 +139,9 @@ class Feed(QObject):
         self._begin(messages)
 
     def session_changed(self, session: Session) -> None:
-        """Show whether the session runs, which decides what ticks, which summaries are used and what is pinned."""
+        """Show whether the session runs, which decides what ticks, which summaries are used
+        and what is pinned.
+        """
         if self._model.mark(session):
             self._canvas.renew_all()
 
@@ -198,7 +201,9 @@ class Feed(QObject):
         self._canvas.renew([message.id for turn in changed for message in self._model.book.whole(turn)[:1]])
 
     def set_assistants(self, colours: Mapping[str, int], names: Mapping[str, str]) -> None:
-        """Paint the authors with these ids in the speaker's colour of that number, and call them by these names."""
+        """Paint the authors with these ids in the speaker's colour of that number,
+        and call them by these names.
+        """
         model = self._model
         if colours != model.colours or not names.items() <= model.names.items():
             model.colours, model.names = dict(colours), {**model.names, **names}
@@ -397,9 +402,9 @@ class Feed(QObject):
         rows = self._model.group_rows(message.turn_id)
         # Those that were cut or failed before offer nothing any more.
         book = self._model.book
-        before = [one.id for one in book.whole(message.turn_id) if book.is_past(one)]
-        before += [one.id for one in book.before(message)]
-        rows += [one for one in (*before, message.retakes) if one in self._model]
+        before = [item.id for item in book.whole(message.turn_id) if book.is_past(item)]
+        before += [item.id for item in book.before(message)]
+        rows += [item for item in (*before, message.retakes) if item in self._model]
         if message.tool_call_id is not None and (message.role == Role.TOOL or message.prompt is not None):
             rows += self._model.caller_rows(message.turn_id, message.tool_call_id)
         if message.parent_turn_id and message.parent_call_id:

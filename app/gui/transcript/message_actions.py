@@ -73,7 +73,9 @@ def offered(message: Message, model: TranscriptModel) -> tuple[str, ...]:
 
 
 def _of_turn(message: Message, *, writable: bool, unused: bool) -> tuple[str, ...]:
-    """Return the actions of a debate's turn; one that failed is retried while the debate is open, as notes are changed."""
+    """Return the actions of a debate's turn; one that failed is retried while the debate is open,
+    as notes are changed.
+    """
     if message.role == Role.SUMMARY:
         return _of_message(message, writable=writable, unused=unused)
     if message.is_interim:
@@ -101,7 +103,9 @@ def _of_message(message: Message, *, writable: bool, unused: bool) -> tuple[str,
 
 
 class ActionBar(QWidget):
-    """Buttons over the message under the mouse; emits `chosen(message id, action)`. The keyboard has the menu."""
+    """Buttons over the message under the mouse; emits `chosen(message id, action)`.
+    The keyboard has the menu.
+    """
 
     chosen = Signal(str, str)
 
@@ -169,7 +173,9 @@ class ActionBar(QWidget):
 
 
 class MenuItem(NamedTuple):
-    """An item of the menu: the key of its text, what it does, whether it is enabled, and the model that it asks, if it names one."""
+    """An item of the menu: the key of its text, what it does, whether it is enabled, and the model
+    that it asks, if it names one.
+    """
 
     key: str
     do: Callable[[], object]

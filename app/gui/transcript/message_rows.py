@@ -48,7 +48,8 @@ _SETTINGS_HELP = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageContext(painted_row.RowContext):
-    """What a message's row shows besides the message: look of the speaker, role, and what the reader unfolded.
+    """What a message's row shows besides the message: look of the speaker, role,
+    and what the reader unfolded.
 
     `versions` is (number from 1, how many) of the turn; `thought_s` the seconds until the first word. Of a
     long text the beginning is shown, unless the reader wants the `whole`.
@@ -145,7 +146,7 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
         bottom = self.text.place(text_left + inset, y, width)
         shown = shown_pictures(message)
         places = {place for place, _, _ in shown}
-        files = [one for place, one in enumerate(message.attachments) if place not in places]
+        files = [attachment for place, attachment in enumerate(message.attachments) if place not in places]
         if not self.text.segments and not (bubble and files):
             silent = not message.tool_calls and self._thought is None
             waits = silent and message.state == MessageState.STREAMING
@@ -451,7 +452,8 @@ class QuestionRow(painted_row.ContextRow[QuestionContext]):
 
 
 class QuestionWidgets(QObject):
-    """The widgets over open questions by message id; emits `resized(message id)` when one wants another height.
+    """The widgets over open questions by message id; emits `resized(message id)`
+    when one wants another height.
 
     A widget is made when its question comes on screen, hidden off screen and deleted when it is answered.
     """
@@ -474,7 +476,9 @@ class QuestionWidgets(QObject):
         return self._widgets.get(message_id)
 
     def height(self, message: Message, width: int) -> int:
-        """Return the height of a question's widget for a width in pixels, and make it if needed; 0 without a factory."""
+        """Return the height of a question's widget for a width in pixels, and make it if needed;
+        0 without a factory.
+        """
         widget = self._widgets.get(message.id)
         if widget is None:
             if self._factory is None:

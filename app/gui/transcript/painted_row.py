@@ -151,8 +151,8 @@ def animated(widget: QWidget) -> bool:
 class TypingIndicator(QObject):
     """Shows under a transcript who speaks next, with moving dots; after some seconds it counts them.
 
-    Emits `ticked` while the dots move; they do not if animations are off. With `can_stop` it offers to stop a model that
-    thinks for long.
+    Emits `ticked` while the dots move; they do not if animations are off. With `can_stop` it offers to stop a
+    model that thinks for long.
     """
 
     ticked = Signal()
@@ -650,7 +650,7 @@ _TONES = {QuoteState.EXACT: "ok", QuoteState.NEARLY: "warn", QuoteState.MISSING:
 def quote_chips(style: RowStyle, quotes: Sequence[FileQuote]) -> Chips:
     """Return chips with the quotes of a statement, and where they are in the files."""
     chips = [
-        NamedChip(f"“{clean(one.text)}”", quote_words(one, style.texts), _TONES[QuoteState(one.found)])
-        for one in quotes
+        NamedChip(f"“{clean(quote.text)}”", quote_words(quote, style.texts), _TONES[QuoteState(quote.found)])
+        for quote in quotes
     ]
     return Chips(style, chips, widest=520)

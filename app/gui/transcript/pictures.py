@@ -1,8 +1,9 @@
 """Pictures in messages: where they are in a row, their thumbnails, and showing, copying and saving them.
 
-These are attachments. A picture that Markdown names by its address stays a link (gui/markdown: `IMAGE` in blocks.py, and
-`loadResource` in document.py, which loads nothing; app/markdown_page.py for HTML), since nothing is fetched without the user's yes.
-A fetch goes from a controller, which asks, over a command of `engine`, `Tools` (core/tool.py) and tools/toolbox.py to `SERVICES` (tools/tool_host/web.py).
+These are attachments. A picture that Markdown names by its address stays a link (gui/markdown: `IMAGE` in
+blocks.py, and `loadResource` in document.py, which loads nothing; app/markdown_page.py for HTML), since
+nothing is fetched without the user's yes. A fetch goes from a controller, which asks, over a command of
+`engine`, `Tools` (core/tool.py) and tools/toolbox.py to `SERVICES` (tools/tool_host/web.py).
 """
 
 from collections import OrderedDict
@@ -33,8 +34,8 @@ Key = tuple[str, int, int, int]
 
 def shown_pictures(message: Message) -> list[Shown]:
     """Return the pictures of a message that can be shown, with the place and the size in pixels of each."""
-    sized = [(place, one, pixels_of(one)) for place, one in enumerate(message.attachments)]
-    return [(place, one, size) for place, one, size in sized if size is not None]
+    sized = [(place, item, pixels_of(item)) for place, item in enumerate(message.attachments)]
+    return [(place, attachment, size) for place, attachment, size in sized if size is not None]
 
 
 def pixels_of(attachment: Attachment) -> QSize | None:
@@ -100,16 +101,16 @@ class PictureStrip:
         """The pictures for a screen reader."""
         texts = self._style.texts
         return ", ".join(
-            texts("transcript.picture", name=one.name, width=size.width(), height=size.height())
-            for _, one, size in self._pictures
+            texts("transcript.picture", name=picture.name, width=size.width(), height=size.height())
+            for _, picture, size in self._pictures
         )
 
 
 class Pictures(QObject):
     """Keeps the thumbnails to be painted, and does what is asked of a picture.
 
-    Signals: ready(row id) when a thumbnail can be painted, requested(action, pictures, place) to save a picture or
-    another file, or to show a picture large.
+    Signals: ready(row id) when a thumbnail can be painted, requested(action, pictures, place) to save a
+    picture or another file, or to show a picture large.
     """
 
     ready = Signal(str)
@@ -135,7 +136,9 @@ class Pictures(QObject):
         return None
 
     def act(self, message_id: str, action: str) -> bool:
-        """Show, save or copy the picture, or save the file, that an action names; return False for any other action."""
+        """Show, save or copy the picture, or save the file, that an action names; return False
+        for any other action.
+        """
         name, _, place = action.partition("/")
         if name == SAVE_FILE:
             file = self._message_of(message_id).attachments[int(place)]
@@ -144,11 +147,11 @@ class Pictures(QObject):
         if name not in (VIEW_PICTURE, SAVE_PICTURE, COPY_PICTURE):
             return False
         shown = shown_pictures(self._message_of(message_id))
-        chosen = next((number for number, one in enumerate(shown) if str(one[0]) == place), 0)
+        chosen = next((number for number, item in enumerate(shown) if str(item[0]) == place), 0)
         if name == COPY_PICTURE:
             self._decoder.decode(None, shown[chosen][1].data)
         else:
-            self.requested.emit(name, [(one, size) for _, one, size in shown], chosen)
+            self.requested.emit(name, [(attachment, size) for _, attachment, size in shown], chosen)
         return True
 
     def _on_decoded(self, key: Key | None, image: QImage) -> None:

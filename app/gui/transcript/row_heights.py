@@ -50,7 +50,9 @@ class RowHeights:
         self.splice(0, len(self), self._sizes)
 
     def splice(self, start: int, removed: int, sizes: Sequence[tuple[int, int]]) -> None:
-        """Replace `removed` rows from `start` on by rows of these characters and line ends; other heights stay."""
+        """Replace `removed` rows from `start` on by rows of these characters and line ends;
+        other heights stay.
+        """
         end = start + removed
         self._sizes[start:end] = sizes
         self._heights[start:end] = [self._estimate.of(*size) for size in sizes]
@@ -92,8 +94,8 @@ class Placed:
 class RowScroller:
     """The position in a transcript; `follow` means that it stays at the end, `footer` is the space under it.
 
-    `read` is a row that has room at the upper edge however little is below it, -1 for none. `measure` returns a row's height
-    in pixels and sets it in `heights`.
+    `read` is a row that has room at the upper edge however little is below it, -1 for none. `measure` returns
+    a row's height in pixels and sets it in `heights`.
     """
 
     def __init__(self, heights: RowHeights, measure: Callable[[int], int]) -> None:

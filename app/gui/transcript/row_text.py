@@ -109,7 +109,9 @@ class RowStyle:
         self.row_gap = 22 if self.wide else 13
 
     def side_margins(self, width: int, bar: int) -> QMargins:
-        """Return the margins that centre the widest row in a view of a width with a scroll bar at its right."""
+        """Return the margins that centre the widest row in a view of a width with a scroll bar at its
+        right.
+        """
         row = MAX_COLUMN + 2 * self.margin
         left = max(0, (width - row) // 2)
         return QMargins(left, 0, max(0, width - bar - left - row), 0)

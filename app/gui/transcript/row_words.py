@@ -91,7 +91,9 @@ def model_of(message: Message) -> str:
 
 
 def thought_of(texts: Texts, *, going: bool, seconds: float | None) -> str:
-    """Return the words of the line over the thinking; `seconds` are those until the first word, None if unknown."""
+    """Return the words of the line over the thinking; `seconds` are those until the first word, None
+    if unknown.
+    """
     if going and seconds is not None and seconds >= COUNTS_THOUGHT_AFTER_S:
         return texts("transcript.thinking_now_for", time=clock_text(int(seconds)))
     if going:
@@ -222,7 +224,9 @@ _JOINT = re.compile(r"[_\-\s]+|(?<=[a-z0-9])(?=[A-Z])")
 def title(
     call: ToolCall, texts: Texts, names: Mapping[str, str], *, done: bool = True, result: str = ""
 ) -> str:
-    """Return in one line what a call did, or does; `names` are those of the assistants by id, `result` is what came of it."""
+    """Return in one line what a call did, or does; `names` are those of the assistants by id,
+    `result` is what came of it.
+    """
     if call.name in ("write_file", "edit_file") and not call.by:
         if written := _WRITTEN.match(result):
             path, version = one_line(visible(written[1])), written[2]
@@ -231,7 +235,7 @@ def title(
     text = call.arguments.strip()
     values = _values(text)
     if isinstance(values, dict):
-        said = {key: one_line(visible(one[:TITLE])) for key, one in values.items() if isinstance(one, str)}
+        said = {key: one_line(visible(item[:TITLE])) for key, item in values.items() if isinstance(item, str)}
         if (who := _WHO.get(call.name, "")) in said:
             said[who] = names.get(said[who], said[who])
         if call.by and said.get("title"):
@@ -242,14 +246,14 @@ def title(
             return f"{said['step']} → {said['assistant']}"
         key = f"did.{call.name}" if done else f"doing.{call.name}"
         blanks = [blank for _, blank, *_ in Formatter().parse(texts(key)) if blank] if key in texts else ()
-        if key in texts and all(said.get(one) for one in blanks):
-            return texts(key, **{one: said[one] for one in blanks})
+        if key in texts and all(said.get(item) for item in blanks):
+            return texts(key, **{item: said[item] for item in blanks})
         items, index = values.get("items"), values.get("index")
         if call.name in (SET_PLAN, AGENT_PLAN) and isinstance(items, list):
             return texts("did.setPlan" if done else "doing.setPlan", count=len(items))
         if call.name in (CHECK_DONE, TOGGLE_TODO) and isinstance(index, int) and 0 <= index < MOST_STEPS:
             return texts(key, number=index + 1)
-        shown = ", ".join(said.get(key) or _value(one) for key, one in values.items())
+        shown = ", ".join(said.get(key) or _value(value) for key, value in values.items())
     elif values is not None or text == "null":
         shown = _value(values) if values is not None else ""
     else:

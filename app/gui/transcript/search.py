@@ -94,7 +94,7 @@ def searched_texts(entry: RowEntry, model: TranscriptModel, texts: Texts) -> lis
         asked = (prompt.question, *prompt.options, prompt.answer)
         return [SearchedText(REST, text) for text in (*asked, prompt.called, prompt.about, prompt.arguments)]
     thought = [SearchedText(THOUGHT, message.thinking)] if model.chat else []
-    rest = [text for one in message.attachments for text in (one.name, one.text)]
+    rest = [text for attachment in message.attachments for text in (attachment.name, attachment.text)]
     if message.error is not None:
         rest.append(message.error.detail)
     said = SearchedText(TEXT, model.shown(message, texts), literal=message.by_user)
@@ -151,7 +151,9 @@ class Finder:
         self._leads = True
 
     def start_anew(self) -> None:
-        """Search for the same words in other messages; the hit shown stays if it is there, `lead` returns none."""
+        """Search for the same words in other messages; the hit shown stays if it is there,
+        `lead` returns none.
+        """
         self.hits: list[SearchHit] = []
         self.current = -1
         self._leads = False

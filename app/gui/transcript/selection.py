@@ -1,7 +1,7 @@
 """What the reader of a transcript does by mouse and keyboard: selecting, copying, following links.
 
-`Selection` is what is selected across rows and how it is copied. The keyboard reaches links and actions one by
-one, and has a text cursor that selects.
+`Selection` is what is selected across rows and how it is copied. The keyboard reaches links and actions one
+by one, and has a text cursor that selects.
 """
 
 from collections.abc import Callable, Sequence

@@ -43,9 +43,10 @@ TEXT_GAP = 8
 class RowEntry(NamedTuple):
     """One row: what it shows and its place.
 
-    `message_id` is the message it is drawn from, `call` the index of a CARD's call in it and `result_id` the tool message
-    with the result. `groups` are the sub-agents' turns around the row, outermost first; a GROUP row is the head of the
-    last of them. `gap` is the space over the row in pixels, `headed` whether a message shows its speaker.
+    `message_id` is the message it is drawn from, `call` the index of a CARD's call in it and `result_id` the
+    tool message with the result. `groups` are the sub-agents' turns around the row, outermost first; a GROUP
+    row is the head of the last of them. `gap` is the space over the row in pixels, `headed` whether a message
+    shows its speaker.
     """
 
     id: str
@@ -60,7 +61,7 @@ class RowEntry(NamedTuple):
 
 def plain_rows(messages: Iterable[Message]) -> list[RowEntry]:
     """Return one row per message, for sessions without calls."""
-    return [RowEntry(one.id, SUMMARY if one.role == Role.SUMMARY else MESSAGE, one.id) for one in messages]
+    return [RowEntry(msg.id, SUMMARY if msg.role == Role.SUMMARY else MESSAGE, msg.id) for msg in messages]
 
 
 def group_id(turn_id: str) -> str:
@@ -270,7 +271,7 @@ class TurnBook(Turns):
     def permission(self, turn_id: str, call_id: str) -> str:
         """Return the user's answer to the newest approval of a call, "" if there is none."""
         asked = [each.prompt for each in self.about(turn_id, call_id) if each.prompt is not None]
-        answers = [one.answer for one in asked if one.type == PromptType.APPROVAL and one.answered_by]
+        answers = [item.answer for item in asked if item.type == PromptType.APPROVAL and item.answered_by]
         return answers[-1] if answers else ""
 
     def calls_agent(self, turn_id: str, call: ToolCall) -> bool:
@@ -435,7 +436,9 @@ class TranscriptModel:
         self.load(())
 
     def mark(self, session: Session) -> bool:
-        """Note what the session says of its rows: whether it runs, unused summaries, pinned messages; return if that changed."""
+        """Note what the session says of its rows: whether it runs, unused summaries, pinned messages;
+        return if that changed.
+        """
         before = self.runs, self.unused, self.pinned
         self.runs = session.status == Status.RUNNING
         self.unused = frozenset(session.unused_summaries)
@@ -690,11 +693,13 @@ class TranscriptModel:
         return RowSpeaker(name, self._letters(author.id, name), colour, background)
 
     def _letters(self, author_id: str, shown: str) -> str:
-        """Return the letters that tell a participant, or an assistant, apart; nothing of a name that is hidden."""
-        names = self._seats or {one: name for one, name in self.names.items() if one in self.colours}
+        """Return the letters that tell a participant, or an assistant, apart; nothing of a name
+        that is hidden.
+        """
+        names = self._seats or {item: name for item, name in self.names.items() if item in self.colours}
         if names.get(author_id) != shown:
             return initial(shown)
-        return told_apart(shown, [one for one in names.values() if one != shown])
+        return told_apart(shown, [item for item in names.values() if item != shown])
 
     def name(self, message: Message, texts: Texts) -> str:
         """Return the name of a message's speaker as it is shown."""
@@ -715,7 +720,9 @@ def of_step(message: Message) -> bool:
 
 
 def shown_name(author: Author, texts: Texts) -> str:
-    """Return a speaker's name on one line without deceptive characters; a group's orchestrator has a fixed name."""
+    """Return a speaker's name on one line without deceptive characters;
+    a group's orchestrator has a fixed name.
+    """
     if author.id == ORCHESTRATOR and author.kind == ORCHESTRATOR:
         return texts("group.orchestrator")
     return one_line(author.name)[:80] or author.id

@@ -135,10 +135,11 @@ class ThinBar(QtWidgets.QScrollBar):
 class TranscriptView(QtWidgets.QAbstractScrollArea):
     """The messages of one session.
 
-    Signals: link_requested(url, shown text), resource_requested(server, address), action_requested(message id, action),
-    where an action is `retry`, `settings`, `edit`, `continue` or `continue_from`;
-    stop_turn_requested(turn id) of a sub-agent, stop_requested() of all that runs, version_requested(turn id, step) with step -1 or 1,
-    found(number of the place shown from 1, how many) during a search; picture_requested(action, pictures, place).
+    Signals: link_requested(url, shown text), resource_requested(server, address), action_requested(message
+    id, action), where an action is `retry`, `settings`, `edit`, `continue` or `continue_from`;
+    stop_turn_requested(turn id) of a sub-agent, stop_requested() of all that runs, version_requested(turn id,
+    step) with step -1 or 1, found(number of the place shown from 1, how many) during a search;
+    picture_requested(action, pictures, place).
     """
 
     link_requested = Signal(str, str)
@@ -498,7 +499,9 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
 
 
 class TranscriptAccessible(QtWidgets.QAccessibleWidget):
-    """A transcript as a list: its items, made when asked for and kept, then the cards that are open over them."""
+    """A transcript as a list: its items, made when asked for and kept, then the cards
+    that are open over them.
+    """
 
     def __init__(self, view: TranscriptView) -> None:
         super().__init__(view, QtGui.QAccessible.Role.List)
@@ -517,7 +520,7 @@ class TranscriptAccessible(QtWidgets.QAccessibleWidget):
         return QtGui.QAccessible.queryAccessibleInterface(cards[card]) if 0 <= card < len(cards) else None
 
     def _cards(self) -> list[PromptCard]:
-        return [one for one in self._view.viewport().findChildren(PromptCard) if one.isVisible()]
+        return [card for card in self._view.viewport().findChildren(PromptCard) if card.isVisible()]
 
     def item(self, message_id: str) -> "MessageAccessible":
         """Return the item of a message."""

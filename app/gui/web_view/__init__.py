@@ -39,10 +39,11 @@ def unguarded() -> bool:
 
 
 def sandbox_problem() -> str:
-    """Return why the sandbox of the web engine can't start, "root" or "sandbox"; "" where it can, or is switched off.
+    """Return why the sandbox of the web engine can't start, "root" or "sandbox"; "" where it can,
+    or is switched off.
 
-    The engine would end the process. Each has a text `page.no_<problem>`. The first call waits for a process: call it
-    in a thread.
+    The engine would end the process. Each has a text `page.no_<problem>`. The first call waits for a process:
+    call it in a thread.
     """
     if not sys.platform.startswith("linux") or unguarded():
         return ""

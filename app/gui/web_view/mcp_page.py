@@ -1,7 +1,7 @@
 """Pages in the results of MCP tools: read from a resource, and the messages exchanged with one.
 
-Supported are MCP-UI (text/html, text/uri-list; remote-dom is recognized) and MCP Apps (profile=mcp-app). A message
-from a page in any other form is dropped without an answer.
+Supported are MCP-UI (text/html, text/uri-list; remote-dom is recognized) and MCP Apps (profile=mcp-app). A
+message from a page in any other form is dropped without an answer.
 """
 
 import base64
@@ -36,8 +36,9 @@ UNREADABLE = "unreadable"
 class UiPage:
     """A page: `kind` is html, address, or why it cannot be shown: unknown, too_large, unreadable.
 
-    `text` is the HTML or the address, `mime` the type as the server names it, `app` whether it uses the MCP Apps
-    protocol. `height` is the height the server prefers in pixels, 0 for none; `data` what the page gets on request.
+    `text` is the HTML or the address, `mime` the type as the server names it, `app` whether it uses the MCP
+    Apps protocol. `height` is the height the server prefers in pixels, 0 for none; `data` what the page gets
+    on request.
     """
 
     kind: str
@@ -149,8 +150,8 @@ Json = Mapping[str, object]
 class PageAction:
     """Something a page asks for.
 
-    `text` is the prompt, address, tool, intent or note, `arguments` those of a tool or intent as JSON text, `height` the
-    height the page wants in pixels. `refusal` is the message to send if it is refused.
+    `text` is the prompt, address, tool, intent or note, `arguments` those of a tool or intent as JSON text,
+    `height` the height the page wants in pixels. `refusal` is the message to send if it is refused.
     """
 
     kind: str

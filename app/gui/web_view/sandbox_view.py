@@ -1,7 +1,7 @@
 """A widget for a page of an MCP server, in a sandbox without network, files or storage.
 
-Needs QtWebEngine (the extra `webui`): import it late, and only if `available()`. The page is in a frame that may run
-scripts and nothing else, inside a host page with a strict content security policy.
+Needs QtWebEngine (the extra `webui`): import it late, and only if `available()`. The page is in a frame that
+may run scripts and nothing else, inside a host page with a strict content security policy.
 """
 
 import atexit
@@ -33,15 +33,16 @@ _HOST: Final = """<!doctype html><html><head><meta charset="utf-8">
  style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src data: blob:; connect-src 'none';
  form-action 'none'; base-uri 'none'">
 <style>html, body, iframe { margin: 0; border: 0; width: 100%; height: 100%; display: block; }</style>
-</head><body><iframe id="guest" sandbox="allow-scripts" referrerpolicy="no-referrer"></iframe></body></html>"""
+</head><body>
+<iframe id="guest" sandbox="allow-scripts" referrerpolicy="no-referrer"></iframe></body></html>"""
 
 # WebRTC bypasses the content security policy and the request interceptor.
 _NO_CALLS: Final = """for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel"])
   delete globalThis[name];"""
 
-# The script runs in an isolated world, which neither the host page nor the guest can change. A message counts as an act
-# of the user if it was posted after the act: those posted before it may arrive later. Where too many wait, such a message
-# replaces another, so that a page that floods loses no answer.
+# The script runs in an isolated world, which neither the host page nor the guest can change. A message counts
+# as an act of the user if it was posted after the act: those posted before it may arrive later. Where too
+# many wait, such a message replaces another, so that a page that floods loses no answer.
 _RELAY: Final = """(() => {
   const frame = document.getElementById("guest"), waiting = [];
   let quiet = 0, since = 0, active = -1;
@@ -68,7 +69,9 @@ Json = Mapping[str, object]
 
 
 class SandboxView(QWebEngineView):
-    """Shows one page; emits `said(text, acted)` for each message as JSON text, and `ended` when the page crashed."""
+    """Shows one page; emits `said(text, acted)` for each message as JSON text, and `ended`
+    when the page crashed.
+    """
 
     said = Signal(str, bool)
     ended = Signal()
@@ -135,8 +138,8 @@ class SandboxView(QWebEngineView):
 
     def _on_fetched(self, found: object) -> None:
         self._asking = False
-        for one in json.loads(found) if isinstance(found, str) and found else ():
-            self.said.emit(one["text"], bool(one["acted"]))
+        for item in json.loads(found) if isinstance(found, str) and found else ():
+            self.said.emit(item["text"], bool(item["acted"]))
 
     def _run(self, script: str, then: Callable[[object], None] | None = None) -> None:
         if then is None:
@@ -233,9 +236,9 @@ def _delete_closed(
 
 def _delete_at_exit(page: QtWebEngineCore.QWebEnginePage, profile: QtWebEngineCore.QWebEngineProfile) -> None:
     """Delete a page that still exists at exit, before the web engine shuts down."""
-    for one in (page, profile):
-        if shiboken6.isValid(one):
-            shiboken6.delete(one)
+    for item in (page, profile):
+        if shiboken6.isValid(item):
+            shiboken6.delete(item)
 
 
 def _no_calls() -> QtWebEngineCore.QWebEngineScript:

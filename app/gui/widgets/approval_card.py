@@ -1,4 +1,5 @@
-"""Cards that ask whether tools may run, or hand a task over to a member; and the card of a page of an MCP server.
+"""Cards that ask whether tools may run, or hand a task over to a member; and the card of a page
+of an MCP server.
 
 The page is shown in the sandbox, on request and only if the extra `webui` is installed, which the card
 offers.
@@ -68,8 +69,8 @@ class GuardedButton(Button):
 class GuardedCard(PromptCard):
     """A card whose answers run something; the first one denies, none has the focus.
 
-    The others are disabled for half a second each time the card is shown, so that a click meant for something else
-    does nothing.
+    The others are disabled for half a second each time the card is shown, so that a click meant for something
+    else does nothing.
     """
 
     def __init__(
@@ -81,15 +82,15 @@ class GuardedCard(PromptCard):
 
     def _add_answers(self, *answers: tuple[GuardedButton, str]) -> None:
         """Add buttons, each with the answer it gives."""
-        self._answers = tuple(one for one, _ in answers)
+        self._answers = tuple(item for item, _ in answers)
         self.column.addSpacing(2)
         row = FlowBox()
         self.column.addWidget(row)
-        for one, answer in answers:
-            row.add(one)
+        for item, answer in answers:
+            row.add(item)
             if answer:
-                one.clicked.connect(lambda _checked=False, chosen=answer: self._on_answer(chosen))
-            one.setEnabled(one is self._answers[0])
+                item.clicked.connect(lambda _checked=False, chosen=answer: self._on_answer(chosen))
+            item.setEnabled(item is self._answers[0])
 
     def _take_key(self, event: QKeyEvent) -> bool:
         # Only a button that was gone to decides.
@@ -101,20 +102,20 @@ class GuardedCard(PromptCard):
         super().showEvent(event)
 
     def _show_state(self) -> None:
-        for one in self._answers[1:]:
-            one.setEnabled(not self._wait.isActive())
+        for answer in self._answers[1:]:
+            answer.setEnabled(not self._wait.isActive())
 
     def _on_answer(self, answer: str) -> None:
-        for one in self._answers:
-            one.setEnabled(False)
+        for item in self._answers:
+            item.setEnabled(False)
         self.answered.emit(answer)
 
 
 class ApprovalCard(GuardedCard):
     """Asks whether calls may run: each with its arguments; several also with buttons for each of them.
 
-    All of several can be allowed once the arguments of each have been in view. Emits answered(Consent) about one call,
-    call_answered(message id, Consent) about one of several, and all_answered(message ids, Consent).
+    All of several can be allowed once the arguments of each have been in view. Emits answered(Consent) about
+    one call, call_answered(message id, Consent) about one of several, and all_answered(message ids, Consent).
     """
 
     call_answered = Signal(str, str)
@@ -156,9 +157,9 @@ class ApprovalCard(GuardedCard):
     def show_calls(self, messages: Sequence[Message]) -> None:
         """Ask about these calls; those that were shown before stay as they are."""
         known = {row.message.id: row for row in self._rows}
-        if list(known) == [one.id for one in messages]:
+        if list(known) == [message.id for message in messages]:
             return
-        self._rows = tuple(known.pop(one.id) if one.id in known else self._new_row(one) for one in messages)
+        self._rows = tuple(known.pop(msg.id) if msg.id in known else self._new_row(msg) for msg in messages)
         for gone in known.values():
             self._list.removeWidget(gone)
             drop(gone)
@@ -195,8 +196,8 @@ class ApprovalCard(GuardedCard):
         if not self._several:
             super()._on_answer(answer)
             return
-        for one in (*self._answers, *(each for row in self._rows for each in (row.allow, row.deny))):
-            one.setEnabled(False)
+        for item in (*self._answers, *(each for row in self._rows for each in (row.allow, row.deny))):
+            item.setEnabled(False)
         self.all_answered.emit([row.message.id for row in self._rows], answer)
 
     def _ask_reason(self) -> None:
@@ -234,7 +235,9 @@ class ApprovalCard(GuardedCard):
 
 
 class _CallRow(QWidget):
-    """One call: what its server says of the tool, its arguments, and of several also its name and buttons for it alone."""
+    """One call: what its server says of the tool, its arguments, and of several also its name
+    and buttons for it alone.
+    """
 
     answered = Signal(str, str)
 
@@ -247,8 +250,8 @@ class _CallRow(QWidget):
         self.arguments = ArgumentsBox(message.prompt.arguments)
         self.deny = GuardedButton("plain", "call_deny")
         self.allow = GuardedButton("plain", "call_allow")
-        for one, answer in ((self.deny, Consent.DENY), (self.allow, Consent.ALLOW)):
-            one.clicked.connect(lambda _on=False, said=answer: self._on_answer(said))
+        for item, answer in ((self.deny, Consent.DENY), (self.allow, Consent.ALLOW)):
+            item.clicked.connect(lambda _on=False, said=answer: self._on_answer(said))
         self._head = QWidget()
         hbox((self._name, 1), self.deny, self.allow, spacing=4, inside=self._head)
         vbox(self._head, self._about, self.arguments, inside=self, spacing=2)
@@ -268,9 +271,9 @@ class _CallRow(QWidget):
         """Show the texts in the language chosen."""
         tool = called(self._prompt, words.texts)
         self._name.setText(tool)
-        for one, key in ((self.deny, "approval.deny"), (self.allow, "approval.allow")):
-            one.setText(words(key))
-            one.setAccessibleName(f"{words(key)}: {tool}")
+        for item, key in ((self.deny, "approval.deny"), (self.allow, "approval.allow")):
+            item.setText(words(key))
+            item.setAccessibleName(f"{words(key)}: {tool}")
         self.arguments.setAccessibleName(f"{words('approval.arguments')}: {tool}")
 
 
@@ -290,8 +293,10 @@ class AlwaysButton(GuardedButton):
         self.clicked.connect(lambda: self.choices.popup(self.mapToGlobal(self.rect().bottomLeft())))
 
     def offer(self, questions: Sequence[Message], words: Language) -> None:
-        """List what can be allowed with these approvals: each tool, the tools of each server, and what an agent offers."""
-        own = any(one.prompt and one.prompt.kinds for one in questions)
+        """List what can be allowed with these approvals: each tool, the tools of each server,
+        and what an agent offers.
+        """
+        own = any(message.prompt and message.prompt.kinds for message in questions)
         self.setText(words("approval.more" if own else "approval.always"))
         self.choices.clear()
         listed: set[str] = set()
@@ -309,7 +314,8 @@ class AlwaysButton(GuardedButton):
 
 
 class ArgumentsBox(QPlainTextEdit):
-    """The arguments of a call, a row for each with its name in bold; `seen` says whether the user has had all of them in view.
+    """The arguments of a call, a row for each with its name in bold;
+    `seen` says whether the user has had all of them in view.
 
     Emits `looked` when more of them has come into view.
     """
@@ -351,7 +357,9 @@ class ArgumentsBox(QPlainTextEdit):
         return self._in_view >= (bar.maximum() + bar.pageStep() if bar.maximum() else 1)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Note the lines in view, if the box is in view as a whole; lines that were jumped over do not count."""
+        """Note the lines in view, if the box is in view as a whole; lines that were jumped over do not
+        count.
+        """
         super().paintEvent(event)
         bar = self.verticalScrollBar()
         whole = self.visibleRegion().boundingRect().height() >= self.height() - 2
@@ -361,7 +369,9 @@ class ArgumentsBox(QPlainTextEdit):
 
 
 def _offered(prompt: Prompt, answer: str, words: Language) -> str:
-    """Return a lasting answer in words; of an agent's own option what it means comes before the agent's words."""
+    """Return a lasting answer in words; of an agent's own option what it means comes before the agent's
+    words.
+    """
     if answer.startswith(AGENT_OPTION):
         place = int(answer.removeprefix(AGENT_OPTION)) - 1
         return words(f"approval.{prompt.kinds[place]}", option=exact(prompt.options[place])[:80])
@@ -370,7 +380,9 @@ def _offered(prompt: Prompt, answer: str, words: Language) -> str:
 
 
 def _why(prompt: Prompt, words: Language) -> str:
-    """Return the line under the question: what is asked about, or what is true of a program that is to work."""
+    """Return the line under the question: what is asked about, or what is true of a program that is to
+    work.
+    """
     if prompt.reason == PromptReason.AGENT_WORKS:
         return words("approval.agent_works.text")
     if prompt.reason == PromptReason.AGENT_ASKS:
@@ -418,8 +430,8 @@ class HandOverCard(GuardedCard):
         text = self.box.text()
         self.box.setEnabled(False)
         if answer == Consent.ALLOW and text != self._instruction.strip():
-            for one in self._answers:
-                one.setEnabled(False)
+            for item in self._answers:
+                item.setEnabled(False)
             arguments = {**self._arguments, "instruction": text}
             self.changed_and_allowed.emit(json.dumps(arguments, ensure_ascii=False))
         else:
@@ -428,7 +440,8 @@ class HandOverCard(GuardedCard):
 
 @dataclass(frozen=True, slots=True)
 class ViewerState:
-    """`offered` if the viewer can be installed, `done` bytes while that goes on, `installed` if a restart shows pages.
+    """`offered` if the viewer can be installed, `done` bytes while that goes on, `installed`
+    if a restart shows pages.
 
     `problem` is a text that says why it could not be installed.
     """
@@ -440,7 +453,9 @@ class ViewerState:
 
 
 class ViewerOffer(QObject):
-    """The state of the installation; emits changed(), and install_requested() and cancel_requested() for the cards."""
+    """The state of the installation; emits changed(), and install_requested() and cancel_requested()
+    for the cards.
+    """
 
     changed = Signal()
     install_requested = Signal()

@@ -25,15 +25,15 @@ def initial(name: str) -> str:
 
 def initials(names: Sequence[str]) -> list[str]:
     """Return the initial of each name, with the first letter that tells it from others with the same one."""
-    return [told_apart(name, [one for one in names if one != name]) for name in names]
+    return [told_apart(name, [item for item in names if item != name]) for name in names]
 
 
 def told_apart(name: str, others: Sequence[str]) -> str:
     """Return the initial of a name, with the first letter that tells it from others with the same one."""
     first, own = initial(name), name.strip().casefold()
-    same = [one.strip().casefold() for one in others if initial(one) == first]
+    same = [other.strip().casefold() for other in others if initial(other) == first]
     for place in range(1, len(own)) if same else ():
-        if not own[place].isspace() and all(one[place : place + 1] != own[place] for one in same):
+        if not own[place].isspace() and all(item[place : place + 1] != own[place] for item in same):
             return first + own[place]
     return first
 

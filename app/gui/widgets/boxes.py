@@ -103,8 +103,8 @@ def add_to(layout: QBoxLayout, *parts: Part) -> None:
 def widgets_in(layout: QLayout) -> list[QWidget]:
     """Return the widgets of a layout in their order, without those of the layouts in it.
 
-    By the children of its widget, not by its items: Qt deletes layouts and their items without telling Python, and an
-    item made later at the same address is then taken for the deleted object.
+    By the children of its widget, not by its items: Qt deletes layouts and their items without telling
+    Python, and an item made later at the same address is then taken for the deleted object.
     """
     inside = layout.parentWidget()
     direct = Qt.FindChildOption.FindDirectChildrenOnly
@@ -156,8 +156,9 @@ def put_in_tab_order(widgets: Sequence[QWidget]) -> None:
 def focus_chain(widget: QWidget, *, back: bool = False) -> Iterator[QWidget]:
     """Yield the widgets that follow another in the focus chain of its window, or those that precede it.
 
-    PySide makes each the owner of the one that follows, and takes this for deleted where Python forgets the owner: its
-    next use raises an error, which ends the process where Qt called it (Python 3.11). So each is given back.
+    PySide makes each the owner of the one that follows, and takes this for deleted where Python forgets the
+    owner: its next use raises an error, which ends the process where Qt called it (Python 3.11). So each is
+    given back.
     """
     part = widget
     while True:
@@ -201,26 +202,26 @@ def put_where(place: QWidget, widgets: Sequence[QWidget]) -> None:
 def add_page(stack: QStackedWidget, page: QWidget) -> None:
     """Add a page, which no window has yet, to a stack, and to the tab order at the stack's place.
 
-    Qt puts it at the end of the order, behind what stands after the stack. It moves what takes no focus only as a part of
-    what does: as a widget whose focus is that of its last part.
+    Qt puts it at the end of the order, behind what stands after the stack. It moves what takes no focus only
+    as a part of what does: as a widget whose focus is that of its last part.
     """
     last = next(focus_chain(page, back=True), page)
-    kept = [(one, one.focusPolicy()) for one in (page, last)]
+    kept = [(widget, widget.focusPolicy()) for widget in (page, last)]
     stack.addWidget(page)
-    for one in (page, last):
-        one.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    for widget in (page, last):
+        widget.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     page.setFocusProxy(last)
     put_where(stack, [page])
     page.setFocusProxy(None)  # type: ignore[arg-type]
-    for one, policy in kept:
-        one.setFocusPolicy(policy)
+    for widget, policy in kept:
+        widget.setFocusPolicy(policy)
 
 
 class FlowBox(QWidget):
     """Rows of widgets that wrap like text; the height follows from the width.
 
-    No QLayout: Qt deletes a layout's items without telling Python, and an item made later at the same address is then
-    taken for the deleted one.
+    No QLayout: Qt deletes a layout's items without telling Python, and an item made later at the same address
+    is then taken for the deleted one.
     """
 
     def __init__(self, *, gap: int = 6) -> None:

@@ -27,7 +27,9 @@ class Segmented(QFrame):
     chosen = Signal(str)
 
     def __init__(self, values: tuple[str, ...], *, tabs: bool = False, make: Made = ShorteningButton) -> None:
-        """With `tabs` the chosen segment is underlined; `make` makes a segment of a kind and an object name."""
+        """With `tabs` the chosen segment is underlined; `make` makes a segment of a kind and an object
+        name.
+        """
         super().__init__()
         self.setProperty("kind", "" if tabs else "segmented")
         self._values = values
@@ -238,7 +240,7 @@ class ChipList(QWidget):
     def _fill_menu(self, rest: Sequence[ChipOption]) -> None:
         self._menu.clear()
         group = ""
-        for offer in sorted(rest, key=lambda one: one.group):
+        for offer in sorted(rest, key=lambda option: option.group):
             if offer.group != group:
                 group = offer.group
                 self._menu.addSection(group)

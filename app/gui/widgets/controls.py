@@ -1,4 +1,6 @@
-"""Buttons, tick boxes, choices, text boxes and dialogs in Moot's style, based on Qt's own widgets; scrolling."""
+"""Buttons, tick boxes, choices, text boxes and dialogs in Moot's style, based on Qt's own widgets;
+scrolling.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -14,7 +16,8 @@ TICK = 16
 ICON = 17
 CHOICE_FRAME = 40
 CHEVRON = 14
-# The width of a button with its icon alone, and of how many letters of a text are worth showing beside the icon.
+# The width of a button with its icon alone, and of how many letters of a text are worth showing beside the
+# icon.
 BARE = 36
 LEAST_LETTERS = 4
 
@@ -59,7 +62,9 @@ Clicked = Callable[[], object] | QtCore.SignalInstance | None
 
 
 def button(kind: str = "", name: str = "", clicked: Clicked = None, *, text: str = "") -> Button:
-    """Return a push button; `kind` is primary, plain, link or "" (outlined), `clicked` is called or emitted."""
+    """Return a push button; `kind` is primary, plain, link or "" (outlined), `clicked` is called or
+    emitted.
+    """
     result = Button(kind, name)
     result.setText(text)
     if clicked is not None:
@@ -82,7 +87,8 @@ def icon_button(
 class ShorteningButton(Button):
     """A button that shows less of its text if it does not fit; the tool tip then has the whole text.
 
-    First it shows its short text, then the beginning of that, and where too few letters are left, its icon alone.
+    First it shows its short text, then the beginning of that, and where too few letters are left, its icon
+    alone.
     """
 
     def __init__(self, kind: str, name: str) -> None:
@@ -92,7 +98,9 @@ class ShorteningButton(Button):
         self._taken = 0
 
     def show_words(self, words: str, tip: str = "", *, short: str = "", taken: int = 0) -> None:
-        """Show a text, or `short` where it does not fit; `taken` is the width in pixels of what else is painted."""
+        """Show a text, or `short` where it does not fit; `taken` is the width in pixels
+        of what else is painted.
+        """
         self._words, self._short, self._tip, self._taken = words, short or words, tip, taken
         self.setAccessibleName(words)
         super().setText(words)
@@ -162,8 +170,8 @@ def paint_chevron(widget: QtWidgets.QWidget, look: Look, right: int) -> None:
 class MenuButton(ShorteningButton):
     """A flat button with a text, an `icon` or "" and optionally a chevron, that opens a menu above or below.
 
-    It is below in the upper half of the window, where there is more room. What fills the menu when it is wanted is
-    connected to `aboutToShow` of `choices`.
+    It is below in the upper half of the window, where there is more room. What fills the menu when it is
+    wanted is connected to `aboutToShow` of `choices`.
     """
 
     def __init__(self, look: Look, icon: str, name: str, *, chevron: bool) -> None:
@@ -406,8 +414,8 @@ def bring_into_sight(widget: QtWidgets.QWidget) -> None:
 class ScrollingPage(QtWidgets.QScrollArea):
     """A page that PageScroller scrolls to the widget that gets the focus.
 
-    A scroll area shows its body at once, which gives all of it its style, and each move of a part with a style costs
-    it again. So the area takes the body when it gets its own style, in the place where it stays.
+    A scroll area shows its body at once, which gives all of it its style, and each move of a part with a
+    style costs it again. So the area takes the body when it gets its own style, in the place where it stays.
     """
 
     def __init__(self, body: QtWidgets.QWidget) -> None:
@@ -447,8 +455,8 @@ class PageScroller(QtCore.QObject):
 def scrolling(body: QtWidgets.QWidget, *, keeps_bar: bool = False) -> QtWidgets.QScrollArea:
     """Return a page that scrolls vertically and takes no focus.
 
-    `keeps_bar` always reserves the width of the scroll bar, for pages whose height depends on their width; they would
-    else change size again and again.
+    `keeps_bar` always reserves the width of the scroll bar, for pages whose height depends on their width;
+    they would else change size again and again.
     """
     area = ScrollingPage(body)
     if keeps_bar:
@@ -465,9 +473,9 @@ ENTER = (QtCore.Qt.Key.Key_Return, QtCore.Qt.Key.Key_Enter)
 class TextBox(QtWidgets.QPlainTextEdit):
     """A box of plain text as tall as its text, from `lines` to `most` lines; emits `submitted` on Enter.
 
-    A paste of more than `longest_paste` characters, or that would make the text longer than `longest`, is not inserted
-    but passed on: long_text_given(it). Shift+Enter breaks the line; while an input method composes, Enter only commits.
-    Without `submits`, Enter breaks the line and Tab moves on.
+    A paste of more than `longest_paste` characters, or that would make the text longer than `longest`, is not
+    inserted but passed on: long_text_given(it). Shift+Enter breaks the line; while an input method composes,
+    Enter only commits. Without `submits`, Enter breaks the line and Tab moves on.
     """
 
     submitted = QtCore.Signal()
@@ -572,7 +580,8 @@ class TextBox(QtWidgets.QPlainTextEdit):
     def _fit(self) -> None:
         wanted = max(round(self.document().size().height()), self._lines_of_placeholder())
         lines = max(self._lines, min(self._most, wanted))
-        # A scroll bar that comes and goes would change the line breaks, and with them the height, again and again.
+        # A scroll bar that comes and goes would change the line breaks, and with them the height, again and
+        # again.
         policy = QtCore.Qt.ScrollBarPolicy
         bar = policy.ScrollBarAsNeeded if wanted > self._most else policy.ScrollBarAlwaysOff
         self.setVerticalScrollBarPolicy(bar)

@@ -1,4 +1,6 @@
-"""Lists whose rows are edited in place, moved and removed: a plan, and the messages queued for a busy assistant."""
+"""Lists whose rows are edited in place, moved and removed: a plan, and the messages queued
+for a busy assistant.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -115,10 +117,10 @@ class EditableRow(QFrame):
     def _place(self) -> int:
         """Return how many rows of the list are above this one."""
         rows = [
-            one for one in self.parentWidget().findChildren(EditableRow) if one.isVisibleTo(self.window())
+            row for row in self.parentWidget().findChildren(EditableRow) if row.isVisibleTo(self.window())
         ]
         middle = self.geometry().center().y()
-        return sum(one is not self and one.geometry().center().y() < middle for one in rows)
+        return sum(row is not self and row.geometry().center().y() < middle for row in rows)
 
     def _begin(self) -> None:
         """Begin to edit."""
@@ -185,9 +187,9 @@ class PlanRow(EditableRow):
             words("plan.item", place=place + 1, count=count, text=item.text[:200], state=state)
         )
         self.setAccessibleDescription(words("plan.keys"))
-        met = words("result.met", met=sum(one.settled for one in item.criteria), all=len(item.criteria))
+        met = words("result.met", met=sum(entry.settled for entry in item.criteria), all=len(item.criteria))
         self._shown = f"{item.text} · {met}" if item.criteria else item.text
-        self.setToolTip(plain_tip("\n– ".join((self._shown, *(one.text for one in item.criteria)))))
+        self.setToolTip(plain_tip("\n– ".join((self._shown, *(entry.text for entry in item.criteria)))))
         self.box.setAccessibleName(words("plan.edit"))
         self._show_tools("plan.edit", "plan.remove", first=place == 0, last=place == count - 1)
         self.update()
@@ -310,7 +312,9 @@ class PlanList(QWidget):
         language.follow(self._refresh)
 
     def show_plan(self, plan: Plan | None, *, editable: bool, working: bool) -> None:
-        """Show a plan, and whether somebody works on its next item; rows keep their focus and unfinished edits."""
+        """Show a plan, and whether somebody works on its next item; rows keep their focus
+        and unfinished edits.
+        """
         plan = plan or Plan()
         self._add.setVisible(editable and len(plan.items) < MAX_ITEMS)
         self.setEnabled(editable)
@@ -379,7 +383,7 @@ class PlanList(QWidget):
         """Change the item that was edited; the plan may have changed meanwhile."""
         items, place = self._plan.items, self._rows.index(row)
         places = [place, *range(len(items))]
-        found = next((one for one in places if one < len(items) and items[one].text == before.text), -1)
+        found = next((item for item in places if item < len(items) and items[item].text == before.text), -1)
         text = " ".join(text.split())
         if found >= 0 and text and text != items[found].text:
             self._ask((*items[:found], replace(items[found], text=text), *items[found + 1 :]))
@@ -414,8 +418,8 @@ MOST_HEIGHT = 190
 class QueuedMessageRow(EditableRow):
     """A queued message. Emits edited(text), removed(), moved(step) and sent().
 
-    Emits written(text) while it is being edited, written(None) if that was cancelled. After edited, removed and sent,
-    the receiver ends the edit with `write(None)`.
+    Emits written(text) while it is being edited, written(None) if that was cancelled. After edited, removed
+    and sent, the receiver ends the edit with `write(None)`.
     """
 
     edited = Signal(str)
@@ -447,7 +451,7 @@ class QueuedMessageRow(EditableRow):
         """Show a message; an unfinished edit stays."""
         self._queued = queued
         words, files = self._language, len(queued.attachments)
-        self._text.setText(queued.text or ", ".join(one.name for one in queued.attachments))
+        self._text.setText(queued.text or ", ".join(attachment.name for attachment in queued.attachments))
         show_or_hide(self._files, words("queue.files", count=files) if files else "")
         self.setAccessibleName(words("queue.message", text=queued.text[:200]))
         self.box.setAccessibleName(words("queue.edit"))
@@ -503,7 +507,8 @@ class QueueStrip(QScrollArea):
     """The queue of a chat, hidden while it is empty.
 
     Signals, each with the id of the message: edited(id, text), removed(id), moved(id, place), sent(id), and
-    written(id, text) while it is being edited, with None if that was cancelled. left() when what had the focus went away.
+    written(id, text) while it is being edited, with None if that was cancelled. left() when what had the
+    focus went away.
     """
 
     left = Signal()
@@ -535,7 +540,7 @@ class QueueStrip(QScrollArea):
     def show_queue(self, queue: Sequence[QueuedMessage]) -> None:
         """Show the queued messages in order; rows keep their focus and unfinished edits."""
         self._queue = tuple(queue)
-        gone = set(self._rows) - {one.id for one in queue}
+        gone = set(self._rows) - {message.id for message in queue}
         focus = self.window().focusWidget()
         for queued_id in gone:
             row = self._rows.pop(queued_id)
@@ -595,6 +600,6 @@ class QueueStrip(QScrollArea):
         return row
 
     def _on_moved(self, queued_id: str, step: int) -> None:
-        place = [one.id for one in self._queue].index(queued_id) + step
+        place = [queued.id for queued in self._queue].index(queued_id) + step
         if 0 <= place < len(self._queue):
             self.moved.emit(queued_id, place)

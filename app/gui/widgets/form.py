@@ -36,7 +36,8 @@ TURN_S = 0.002
 
 
 class Steps(QObject):
-    """Runs a generator step by step: up to its first `yield` at once, the others in the next turns of the event loop.
+    """Runs a generator step by step: up to its first `yield` at once, the others in the next turns
+    of the event loop.
 
     It ends with its owner. `finish` runs what is left at once, for code that needs the whole.
     """
@@ -450,7 +451,8 @@ SAVE_KINDS = {"assistant.saving": "hint", "assistant.saved": "ok", "assistant.no
 class SaveState(QtWidgets.QLabel):
     """Shows the progress of saving; emits `due` when it is time to save.
 
-    `unsaved`: there are changes not yet given to be saved, or that could not be. `saving`: how often they are being saved.
+    `unsaved`: there are changes not yet given to be saved, or that could not be. `saving`: how often they are
+    being saved.
     """
 
     def __init__(self, language: Language, name: str) -> None:
@@ -503,8 +505,8 @@ class SaveState(QtWidgets.QLabel):
 class DefinitionEditor(QtWidgets.QWidget, Generic[Definition]):
     """Shows a definition; a moment after a change emits save_requested(as it was shown, as edited, anyway).
 
-    `anyway` is whether the user's change goes before one of the same field that somebody else has made. Subclasses
-    return the edited definition from `written` and show errors; `named` is the field for the name.
+    `anyway` is whether the user's change goes before one of the same field that somebody else has made.
+    Subclasses return the edited definition from `written` and show errors; `named` is the field for the name.
     """
 
     save_requested = Signal(object, object, bool)
@@ -559,7 +561,9 @@ class DefinitionEditor(QtWidgets.QWidget, Generic[Definition]):
             self.state.show_saved()
 
     def show_saved(self, saved: Definition, shown: Definition) -> None:
-        """Note that what is written here is saved, and show it with the changes of others, which `shown` does not have."""
+        """Note that what is written here is saved, and show it with the changes of others,
+        which `shown` does not have.
+        """
         # What was shown anew meanwhile does not have what was written.
         if saved.id == self.definition_id and self.state.saving:
             self._definition = shown

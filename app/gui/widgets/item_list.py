@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from PySide6 import QtCore, QtGui
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem
@@ -357,7 +357,8 @@ class ItemModel(QtCore.QAbstractListModel):
 
 def takes_f2(event: QtCore.QEvent) -> bool:
     """Claim F2, which the window uses too; say whether the event asks who does."""
-    if event.type() == QtCore.QEvent.Type.ShortcutOverride and event.key() == QtCore.Qt.Key.Key_F2:  # type: ignore[attr-defined]
+    asks = event.type() == QtCore.QEvent.Type.ShortcutOverride
+    if asks and cast("QtGui.QKeyEvent", event).key() == QtCore.Qt.Key.Key_F2:
         event.accept()
         return True
     return False
@@ -366,9 +367,9 @@ def takes_f2(event: QtCore.QEvent) -> bool:
 class ItemList(QListView):
     """A list of items; emits what the user asks for, with the id of the row.
 
-    `edit_requested` on F2, `delete_requested` on Delete unless the row is `fixed`, `ticked` on Space or a click at the
-    tick box, `order_chosen` with all ids once a row of an `ordered` list was dragged, or moved with Alt and an arrow key.
-    Subclasses give a row its menu with `menu_of`.
+    `edit_requested` on F2, `delete_requested` on Delete unless the row is `fixed`, `ticked` on Space or a
+    click at the tick box, `order_chosen` with all ids once a row of an `ordered` list was dragged, or moved
+    with Alt and an arrow key. Subclasses give a row its menu with `menu_of`.
     """
 
     currentItemChanged = QtCore.Signal(object, object)  # noqa: N815 as that of a QListWidget

@@ -1,7 +1,7 @@
 """Choices of a model, with what each can do and what it costs, and of how it answers.
 
-Forms and dialogs take `ModelChoice`, a field that is searched; a `ModelButton` opens a `ModelMenu`. `ModelLines` paints
-the same rows in a list of one's own. `AnswerStyleChoice`: effort, creativity and length.
+Forms and dialogs take `ModelChoice`, a field that is searched; a `ModelButton` opens a `ModelMenu`.
+`ModelLines` paints the same rows in a list of one's own. `AnswerStyleChoice`: effort, creativity and length.
 """
 
 from collections.abc import Callable, Sequence
@@ -126,7 +126,7 @@ class ModelChoice(Choice):
         name, model = before.strip().casefold(), after.strip()
         for status in self._providers:
             names = (status.config.id, status.label, self._language.provider(status))
-            if slash and model and name in [one.casefold() for one in names]:
+            if slash and model and name in [item.casefold() for item in names]:
                 return status.config.id, model
         return None
 
@@ -152,14 +152,15 @@ class ModelChoice(Choice):
     def _text_of(self, provider: str, model: str) -> str:
         if not provider:
             return self._language("assistant.model.default")
-        status = next((one for one in self._providers if one.config.id == provider), None)
+        status = next((item for item in self._providers if item.config.id == provider), None)
         return f"{self._language.provider(status) if status else provider} / {model}"
 
 
 class ModelLines(ItemDelegate):
     """Paints a model as two lines, its name and what it can do, and a provider as a heading.
 
-    `facts_of` returns the second line of a (provider, model); `whole` shows the text of a row, not its name alone.
+    `facts_of` returns the second line of a (provider, model); `whole` shows the text of a row, not its name
+    alone.
     """
 
     def __init__(
@@ -185,14 +186,16 @@ class ModelLines(ItemDelegate):
 
 
 def facts_text(facts: ModelFacts, words: Callable[..., str]) -> str:
-    """Return what a model can do and what a million tokens cost in a line of words, "" where nothing is known."""
+    """Return what a model can do and what a million tokens cost in a line of words, ""
+    where nothing is known.
+    """
     thinks = bool(facts.efforts) or facts.default_effort not in ("", Effort.NONE)
     able = (("images", facts.images), ("tools", facts.tools), ("thinking", thinks))
     parts = [words(f"model.{name}") for name, can in able if can]
     if facts.source != FactSource.DEFAULT:
         parts.append(words("model.window", tokens=rough_tokens(facts.window)))
     if facts.prices is not None:
-        read, written = (amount_text(one * MILLION) for one in (facts.prices.read, facts.prices.written))
+        read, written = (amount_text(item * MILLION) for item in (facts.prices.read, facts.prices.written))
         costs = facts.prices.read or facts.prices.written
         parts.append(words("model.prices", read=read, written=written) if costs else words("cost.free"))
     return " · ".join(parts)
@@ -232,10 +235,11 @@ class StarredList(ItemList):
 class ModelMenu(SearchPopUp):
     """Offers the models of ready providers; emits `chosen` with the id of a provider and a model, and closes.
 
-    With `first`, a text, the list begins with that, and two empty texts are emitted for it. With `more` a tick under the
-    list is for one message alone, which emits `chosen_once`, and a button for the models of other providers emits
-    `more_requested`. The `favourites`, as provider/model, come first; a star before each model and a key
-    change them, which emits `favourites_chosen` with all of them. Without such a list there are no stars.
+    With `first`, a text, the list begins with that, and two empty texts are emitted for it. With `more` a
+    tick under the list is for one message alone, which emits `chosen_once`, and a button for the models of
+    other providers emits `more_requested`. The `favourites`, as provider/model, come first; a star before
+    each model and a key change them, which emits `favourites_chosen` with all of them. Without such a list
+    there are no stars.
     """
 
     chosen = Signal(str, str)
@@ -383,16 +387,18 @@ class ModelMenu(SearchPopUp):
 
 def model_text(language: Language, providers: Sequence[ProviderStatus], provider: str, model: str) -> str:
     """Return a model as `provider › model`, with the name of the provider where it is known."""
-    status = next((one for one in providers if one.config.id == provider), None)
+    status = next((item for item in providers if item.config.id == provider), None)
     return f"{language.provider(status) if status else provider} › {model}"
 
 
 class ModelButton(ShorteningButton):
-    """Shows a model as `provider › model`; emits `chosen` with the id of a provider and a model, and `opened` with its list.
+    """Shows a model as `provider › model`; emits `chosen` with the id of a provider and a model,
+    and `opened` with its list.
 
-    With `automatic`, the key of a text, the list begins with that, and two empty texts are emitted for it. With `more` it
-    emits `chosen_once` for one message alone, and `more_requested` for the models of other providers.
-    `favourites` returns those that come first, as provider/model; `favourites_chosen` has them once changed.
+    With `automatic`, the key of a text, the list begins with that, and two empty texts are emitted for it.
+    With `more` it emits `chosen_once` for one message alone, and `more_requested` for the models of other
+    providers. `favourites` returns those that come first, as provider/model; `favourites_chosen` has them
+    once changed.
     """
 
     chosen = Signal(str, str)
@@ -468,9 +474,11 @@ def efforts_of(facts: ModelFacts) -> tuple[str, ...]:
 
 
 class AnswerStyleChoice(QtWidgets.QWidget):
-    """Three drop-down lists; those that the model does not take are hidden, and a hint says why. Emits `changed`.
+    """Three drop-down lists; those that the model does not take are hidden, and a hint says why.
+    Emits `changed`.
 
-    A value that the model does not take is kept until the user chooses another: the model may be changed back.
+    A value that the model does not take is kept until the user chooses another: the model may be changed
+    back.
     """
 
     changed = Signal()

@@ -1,4 +1,5 @@
-"""Messages and offers: toasts that disappear by themselves, a banner that stays, and lines that offer one thing.
+"""Messages and offers: toasts that disappear by themselves, a banner that stays, and lines
+that offer one thing.
 
 `ServerOffers` lists the model servers found on this computer.
 """
@@ -143,8 +144,8 @@ class Toasts(QWidget):
     ) -> Toast:
         """Show a message for some seconds; choosing its action calls `act`.
 
-        `undoes` says whether that is an undo. If there is no room, toasts without an action are removed; if all have one,
-        the new toast waits. A toast that `stays` must be removed with `leave`.
+        `undoes` says whether that is an undo. If there is no room, toasts without an action are removed; if
+        all have one, the new toast waits. A toast that `stays` must be removed with `leave`.
         """
         toast = Toast(text, action, act, undoes, self)
         toast.stays = stays
@@ -177,10 +178,10 @@ class Toasts(QWidget):
 
     def _fill(self) -> None:
         """Show as many toasts as fit, the oldest first."""
-        shown = [one for one in self._toasts if self._column.indexOf(one) >= 0]
-        waiting = [one for one in self._toasts if one not in shown]
+        shown = [item for item in self._toasts if self._column.indexOf(item) >= 0]
+        waiting = [item for item in self._toasts if item not in shown]
         if waiting and len(shown) >= MOST_TOASTS:
-            idle = next((one for one in shown if one.button is None), None)
+            idle = next((item for item in shown if item.button is None), None)
             if idle is not None:
                 idle.leave()
             return

@@ -27,7 +27,9 @@ _MB = 1_000_000
 
 
 class PictureDecoder(QObject):
-    """Decodes each picture in a thread of its own; emits decoded(key, image), a null image where that fails."""
+    """Decodes each picture in a thread of its own; emits decoded(key, image), a null image where that
+    fails.
+    """
 
     decoded = Signal(object, QtGui.QImage)
 
@@ -232,8 +234,8 @@ class PictureViewer(Dialog):
             say(icon_button(look, icon, f"picture_{name}", act), words, tip=key)
             for icon, name, key, act in steps
         )
-        for one in (before, after, self._place):
-            one.setVisible(several)
+        for item in (before, after, self._place):
+            item.setVisible(several)
         foot = hbox(
             *((self._facts, 1), before, self._place, after, 8, smaller, self._scale, larger, 8),
             *(save, copy, close),

@@ -336,7 +336,9 @@ _EXAMPLES = {
 
 
 class FormCard(AnswerCard):
-    """Asks for the values of fields; optional ones may stay empty. What is `written` is without hidden values."""
+    """Asks for the values of fields; optional ones may stay empty.
+    What is `written` is without hidden values.
+    """
 
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         super().__init__(language, look, message)
@@ -344,11 +346,11 @@ class FormCard(AnswerCard):
         self._warning = plain_label("warn", wrap=True)
         self._warning.setVisible(any(field.hidden for field in prompt.fields))
         self.column.addWidget(self._warning)
-        self.fields = tuple(FieldRow(language, look, one) for one in prompt.fields)
+        self.fields = tuple(FieldRow(language, look, item) for item in prompt.fields)
         for row in self.fields:
             self.column.addWidget(row)
             row.changed.connect(lambda: self.written.emit(self._text()))
-        texts = [visible(one) for one in (prompt.question, *(one.detail for one in prompt.fields))]
+        texts = [visible(item) for item in (prompt.question, *(item.detail for item in prompt.fields))]
         found = dict.fromkeys(text[begin:end] for text in texts for begin, end in bare_links(text))
         # A link says its address itself: texts of servers are shown as they are.
         for number, address in enumerate(found):
@@ -391,7 +393,9 @@ class FormCard(AnswerCard):
 
 
 class FieldRow(QWidget):
-    """A field: its label, what takes its value, and what is wrong with it; emits `changed` with each change."""
+    """A field: its label, what takes its value, and what is wrong with it; emits `changed` with each
+    change.
+    """
 
     changed = Signal()
 
@@ -420,7 +424,7 @@ class FieldRow(QWidget):
         """Return what was entered or chosen."""
         if self.field.kind == FieldKind.MANY:
             pairs = zip(self._boxes, self.field.options, strict=True)
-            return tuple(one for box, one in pairs if value_of(box))
+            return tuple(pair for box, pair in pairs if value_of(box))
         text = str(value_of(self._boxes[0]) or "").strip()
         return (text,) if text else ()
 

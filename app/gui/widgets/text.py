@@ -1,7 +1,7 @@
 """Texts of widgets: labels of plain text, and words that follow the language in use.
 
-A label is one line, elided, or wrapped; `PaintedText` is the base of widgets that paint their text. Qt may read the text
-of labels and tool tips as HTML; these never do.
+A label is one line, elided, or wrapped; `PaintedText` is the base of widgets that paint their text. Qt may
+read the text of labels and tool tips as HTML; these never do.
 """
 
 import html
@@ -27,8 +27,9 @@ _TOLD: dict[type[QObject], Told] = {}
 def tell_as(widget: QtWidgets.QWidget, told: Told) -> None:
     """Let `told` make what a screen reader is told of a widget, and of all others of its class.
 
-    With the viewer of pages nothing may be made by a factory: PySide would call it also for what QtWebEngine focuses
-    inside a page, a C++ object without the type information that PySide reads, and the process would end.
+    With the viewer of pages nothing may be made by a factory: PySide would call it also for what QtWebEngine
+    focuses inside a page, a C++ object without the type information that PySide reads, and the process would
+    end.
     """
     if available():
         _AtShow(widget, told)
@@ -39,7 +40,9 @@ def tell_as(widget: QtWidgets.QWidget, told: Told) -> None:
 
 
 class _AtShow(QObject):
-    """Registers a widget's interface when it is shown: Qt looks for it by the class, which PySide extends until then."""
+    """Registers a widget's interface when it is shown: Qt looks for it by the class,
+    which PySide extends until then.
+    """
 
     def __init__(self, widget: QtWidgets.QWidget, told: Told) -> None:
         super().__init__(widget)
@@ -59,7 +62,9 @@ def _factory(_key: str, owner: QObject) -> QtGui.QAccessibleInterface | None:
 
 
 def _kept(interface: QtGui.QAccessibleInterface) -> QtGui.QAccessibleInterface:
-    """Keep a reference to an interface that Qt deletes together with its widget; Python must not delete it before."""
+    """Keep a reference to an interface that Qt deletes together with its widget;
+    Python must not delete it before.
+    """
     _KEPT[:] = [kept for kept in _KEPT if isValid(kept)]
     _KEPT.append(interface)
     return interface
@@ -159,25 +164,31 @@ def show_or_hide(label: "QtWidgets.QLabel | ElidedLabel | Paragraph", text: str)
 
 
 def set_shown(widget: QtWidgets.QWidget, shown: bool) -> None:
-    """Show or hide a widget; what is shown stays as it is, since showing gives it its style before its window has it."""
+    """Show or hide a widget; what is shown stays as it is,
+    since showing gives it its style before its window has it.
+    """
     if not shown or widget.isHidden():
         widget.setVisible(shown)
 
 
 def show_as(widget: "QtWidgets.QLabel | QtWidgets.QAbstractButton | Paragraph", kind: str, text: str) -> None:
-    """Show a text in the style of a kind: of a label hint, ok, warn or error, of a button primary, plain or ""."""
+    """Show a text in the style of a kind: of a label hint, ok, warn or error, of a button primary, plain
+    or "".
+    """
     restyle(widget, kind=kind)
     widget.setText(text)
 
 
 def restyle(widget: QtWidgets.QWidget, *inside: QtWidgets.QWidget, **properties: object) -> None:
-    """Set properties that the style sheet reads, and apply it again to the widget and those `inside` where one changed."""
+    """Set properties that the style sheet reads, and apply it again to the widget and those `inside`
+    where one changed.
+    """
     if any(widget.property(name) != value for name, value in properties.items()):
         for name, value in properties.items():
             widget.setProperty(name, value)
-        for one in (widget, *inside):
-            one.style().unpolish(one)
-            one.style().polish(one)
+        for item in (widget, *inside):
+            item.style().unpolish(item)
+            item.style().polish(item)
 
 
 def plain_tip(text: str) -> str:
@@ -302,10 +313,11 @@ def say(
     hint: str = "",
     keys: str = "",
 ) -> Widget:
-    """Give a widget its words, now and whenever the language changes; all but `keys` are keys of the catalogue.
+    """Give a widget its words, now and whenever the language changes; all but `keys` are keys
+    of the catalogue.
 
-    `name` is the accessible name, `hint` the placeholder of a field, `tip` names a button that is only an icon, and
-    `keys` is its shortcut.
+    `name` is the accessible name, `hint` the placeholder of a field, `tip` names a button that is only an
+    icon, and `keys` is its shortcut.
     """
     _Words(widget, language, text, name, tip, hint, keys)
     return widget

@@ -13,7 +13,8 @@ from app.providers.agent_host.host import AgentHost
 def main() -> int:
     """Serve until standard input closes.
 
-    The system does not kill this process with its parent: nobody would end the programs and what they have started.
+    The system does not kill this process with its parent: nobody would end the programs and what they have
+    started.
     """
     # A signal to Moot's process group must not reach this process before it has ended the programs.
     if hasattr(os, "setsid") and os.getpgrp() != os.getpid():
@@ -27,7 +28,9 @@ def main() -> int:
 
 
 def _wait_for(served: int) -> int:
-    """Return the exit status of the process that serves, once it has ended and nothing of what it has started is left."""
+    """Return the exit status of the process that serves, once it has ended and nothing
+    of what it has started is left.
+    """
     for stream in (0, 1):
         os.close(stream)
     _, status = os.waitpid(served, 0)

@@ -1,7 +1,8 @@
 """Serves the requests of Moot: turns and tests of external agents, whose programs it starts, shares and ends.
 
 A turn is a session, the model and the mode as they were set, one prompt, and its answer. The session is a new
-one, unless the program still has that of the turn before. The answer is told from what the program says of itself.
+one, unless the program still has that of the turn before. The answer is told from what the program says of
+itself.
 """
 
 import asyncio
@@ -32,8 +33,9 @@ _MOST_OF_NOTICE = 300
 class AnswerText:
     """Takes the pieces of an answer and returns what may be shown of them by now.
 
-    `message_ids` says whether the program gives the messages of its model ids: then text without one is a notice. Where that
-    is not known (None), text without an id is kept until the end, and counts only where no text had one.
+    `message_ids` says whether the program gives the messages of its model ids: then text without one is a
+    notice. Where that is not known (None), text without an id is kept until the end, and counts only where no
+    text had one.
     """
 
     _message_ids: bool | None
@@ -48,7 +50,9 @@ class AnswerText:
     notice: str = ""
 
     def take(self, text: str, message_id: str) -> str:
-        """Add a piece; return the text that is certainly part of the answer. Raises ProviderError for a complaint."""
+        """Add a piece; return the text that is certainly part of the answer.
+        Raises ProviderError for a complaint.
+        """
         self.bytes += len(text.encode("utf-8", "replace"))
         if not message_id and self._message_ids is not False:
             self._without_id += "" if self._message_ids else text
@@ -107,9 +111,11 @@ _ENDS = {
 
 
 class AgentSession:
-    """A session of a program, for one prompt. `line` is the request of Moot, `say` gets the pieces of the answer.
+    """A session of a program, for one prompt.
+    `line` is the request of Moot, `say` gets the pieces of the answer.
 
-    An agent that works may use its tools, and asks the user; of one that only speaks a tool call ends the turn.
+    An agent that works may use its tools, and asks the user; of one that only speaks a tool call ends the
+    turn.
     """
 
     def __init__(
@@ -137,7 +143,9 @@ class AgentSession:
         self._acts: Acts | None = Acts(say, program.answer) if line["works"] else None
 
     async def open(self) -> None:
-        """Make or resume the session, set its mode and its model, and compare them. Raises ProviderError where they differ."""
+        """Make or resume the session, set its mode and its model, and compare them.
+        Raises ProviderError where they differ.
+        """
         line = self._line
         offers = self._offers()
         self._takes_system = bool(line["system_prompt"]) and offers.get("systemPrompt") is not None
@@ -158,7 +166,9 @@ class AgentSession:
             self._program.kept[self._id] = state
 
     async def speak(self) -> Mapping[str, object]:
-        """Ask, passing on the answer; return how it ended. Raises ProviderError. Cancelling cancels it in the program."""
+        """Ask, passing on the answer; return how it ended.
+        Raises ProviderError. Cancelling cancels it in the program.
+        """
         line = self._line
         head = [] if self._takes_system or not line["system"] else [line["system"]]
         said = self._blocks([_OPENING, *head], line["prompt"])
@@ -183,7 +193,9 @@ class AgentSession:
             self._heard.set()
 
     def take(self, params: Message) -> bool:
-        """Take what the program says about the session; return whether it is part of an answer that is awaited."""
+        """Take what the program says about the session; return whether it is part of an answer
+        that is awaited.
+        """
         update = as_object(params.get("update"))
         kind = update.get("sessionUpdate")
         if not self._prompted:
@@ -215,13 +227,15 @@ class AgentSession:
         return True
 
     async def close(self) -> None:
-        """Close the session, as far as the program can; one that can be gone on with only when there are many."""
+        """Close the session, as far as the program can; one that can be gone on with only
+        when there are many.
+        """
         program, leaving = self._program, self._id
         program.listeners.pop(leaving, None)
         if leaving in program.kept:
             # The one that was used last is the last.
             program.kept[leaving] = program.kept.pop(leaving)
-            idle = [one for one in program.kept if one not in program.listeners]
+            idle = [item for item in program.kept if item not in program.listeners]
             if len(idle) <= _MOST_KEPT:
                 return
             leaving = idle[0]
@@ -231,7 +245,9 @@ class AgentSession:
                 await program.ask("session/close", {"sessionId": leaving}, _CLOSE_SECONDS)
 
     def _blocks(self, texts: Sequence[str], blocks: Sequence[Message]) -> list[Message]:
-        """Return a prompt that begins with texts of Moot's; a program that takes no pictures is told where one was."""
+        """Return a prompt that begins with texts of Moot's; a program that takes no pictures is told
+        where one was.
+        """
         found: list[Message] = []
         for block in ({"type": "text", "text": "\n\n".join(texts)}, *blocks):
             one = block
@@ -384,10 +400,10 @@ class AgentSession:
         wanted = str(self._line["mode"])
         option, current, offered = _choices(state, *_MODE)
         if not wanted and self._line["careful"]:
-            wanted = next((one for one in offered if any(word in one.lower() for word in _CAREFUL)), "")
+            wanted = next((item for item in offered if any(word in item.lower() for word in _CAREFUL)), "")
         if self._acts is not None:
             # A mode that the program does not have is not missed, unless the one it is in asks nobody.
-            asking = [one for one in offered if _asks_user(one)]
+            asking = [item for item in offered if _asks_user(item)]
             if wanted not in offered:
                 wanted = current if _asks_user(current) else next(iter(asking), current)
         if wanted and current != wanted and wanted in offered:
@@ -440,22 +456,24 @@ def _asks_user(mode: str) -> bool:
 def _choices(
     state: Message, category: str, older: str, current: str, available: str
 ) -> tuple[str, str, list[str]]:
-    """Return the id of a session's option of a category ("" in the older form), its value, and the values offered."""
+    """Return the id of a session's option of a category ("" in the older form), its value,
+    and the values offered.
+    """
     options = state.get("configOptions")
     for one in map(as_object, as_list(options)):
         if category in (one.get("category"), one.get("id")):
             return str(one.get("id") or ""), str(one.get("currentValue") or ""), _values(one.get("options"))
     found = as_object(state.get(older))
-    names = [as_object(one) for one in as_list(found.get(available))]
-    ids = [str(one.get("id") or one.get("modelId") or "") for one in names]
-    return "", str(found.get(current) or ""), [one for one in ids if one]
+    names = [as_object(item) for item in as_list(found.get(available))]
+    ids = [str(name.get("id") or name.get("modelId") or "") for name in names]
+    return "", str(found.get(current) or ""), [id_ for id_ in ids if id_]
 
 
 def _values(options: Any) -> list[str]:
     """Return the values of an option, which may stand in groups."""
     found: list[str] = []
-    for one in map(as_object, as_list(options)):
-        found += [str(one["value"])] if "value" in one else _values(one.get("options"))
+    for item in map(as_object, as_list(options)):
+        found += [str(item["value"])] if "value" in item else _values(item.get("options"))
     return found
 
 
@@ -580,7 +598,7 @@ class AgentHost(HostServer):
                     await program.end()
                 if idle:
                     del self._programs[key]
-            running = {one for one in self._programs.values() if one.alive}
+            running = {item for item in self._programs.values() if item.alive}
             ended, self._ran = self._ran - running, running
             if ended:
                 async with self._starting:
@@ -592,8 +610,8 @@ class AgentHost(HostServer):
         def look() -> list[list[int]]:
             for program in programs:
                 program.look()
-            reap_orphans({one.pid for one in programs})
-            return sorted([pid, start] for one in programs for pid, start in one.known)
+            reap_orphans({item.pid for item in programs})
+            return sorted([pid, start] for item in programs for pid, start in item.known)
 
         found = await asyncio.to_thread(look)
         if found != self._recorded:
@@ -602,9 +620,11 @@ class AgentHost(HostServer):
             await asyncio.to_thread(write_record, self._record, found)
 
     def _end_strays(self, programs: Sequence[AgentProgram]) -> None:
-        """End what an ended program had started just before, so that no look has found it: its orphans came to this process."""
-        own = {one.pid for one in programs}
-        known = {pid for one in programs if one.alive for pid, _ in one.known}
+        """End what an ended program had started just before, so that no look has found it:
+        its orphans came to this process.
+        """
+        own = {program.pid for program in programs}
+        known = {pid for program in programs if program.alive for pid, _ in program.known}
         strays = {(pid, start) for pid, start in children(os.getpid()) if pid not in own | known}
         end_processes(strays)
 
@@ -615,7 +635,7 @@ class AgentHost(HostServer):
 
     async def _end_all(self) -> None:
         # The tasks of the turns were cancelled, but the programs end before they could answer.
-        await asyncio.gather(*(one.end() for one in self._programs.values()), return_exceptions=True)
+        await asyncio.gather(*(program.end() for program in self._programs.values()), return_exceptions=True)
         await asyncio.to_thread(end_processes, (), os.getpid())
         if self._recorded:
             await asyncio.to_thread(write_record, self._record, [])
@@ -631,7 +651,9 @@ def write_record(path: Path, processes: list[list[int]]) -> None:
 
 
 def read_record(path: Path) -> Mapping[int, int]:
-    """Return the processes of a record by their numbers, with their start times; none after a restart of the system."""
+    """Return the processes of a record by their numbers, with their start times; none after a restart
+    of the system.
+    """
     try:
         record = json.loads(path.read_text(encoding="ascii"))
         if record["boot"] != boot_id():

@@ -1,7 +1,8 @@
-"""The process of an external agent, and JSON-RPC 2.0 with it: one message a line on its standard input and output.
+"""The process of an external agent, and JSON-RPC 2.0 with it: one message a line on its standard input
+and output.
 
-What it sends is not trusted: unknown messages are ignored, and a program that floods is ended. `Acts` is what it does
-in one turn, as it reports it: its tool calls, its plan, and what it asks to be allowed.
+What it sends is not trusted: unknown messages are ignored, and a program that floods is ended. `Acts` is what
+it does in one turn, as it reports it: its tool calls, its plan, and what it asks to be allowed.
 """
 
 import asyncio
@@ -55,7 +56,7 @@ class Acts:
     @property
     def busy(self) -> bool:
         """Whether an act runs or a request waits for the user, so that no text is to be expected."""
-        running = (one["state"] == MessageState.STREAMING for one in self._told.values())
+        running = (item["state"] == MessageState.STREAMING for item in self._told.values())
         return bool(self._asked) or any(running)
 
     @property
@@ -64,7 +65,9 @@ class Acts:
         return bool(self._told)
 
     def take(self, update: Report) -> bool:
-        """Take a report about an act; return whether it is a new one. Raises ProviderError where there are too many."""
+        """Take a report about an act; return whether it is a new one.
+        Raises ProviderError where there are too many.
+        """
         if update.get("sessionUpdate") == _PLAN:
             return self._tell(_PLAN, _plan(update))
         call_id = update.get("toolCallId")
@@ -75,10 +78,10 @@ class Acts:
     def ask(self, number: Any, params: Report) -> None:
         """Take a request for permission; what cannot be put to the user is refused."""
         call = as_object(params.get("toolCall"))
-        options = [as_object(one) for one in as_list(params.get("options"))]
+        options = [as_object(item) for item in as_list(params.get("options"))]
         allow, deny = _option(options, _ALLOW), _option(options, _REJECT)
         call_id = call.get("toolCallId")
-        full = len(self._asked) >= _MOST_ASKS or any(number == one for one, _ in self._asked.values())
+        full = len(self._asked) >= _MOST_ASKS or any(number == item for item, _ in self._asked.values())
         if not isinstance(call_id, str) or not call_id or not allow or full:
             self._answer(number, _chosen(deny))
             return
@@ -138,7 +141,7 @@ class Acts:
 
 def refused(options: Any) -> Report:
     """Return the outcome that refuses a request: the option that rejects this once, else none."""
-    return _chosen(_option([as_object(one) for one in as_list(options)], _REJECT))
+    return _chosen(_option([as_object(item) for item in as_list(options)], _REJECT))
 
 
 def _chosen(option: str) -> Report:
@@ -147,15 +150,15 @@ def _chosen(option: str) -> Report:
 
 def _option(options: Sequence[Mapping[str, Any]], kind: str) -> str:
     """Return the id of the first option of a kind, "" where there is none."""
-    found = (one.get("optionId") for one in options if one.get("kind") == kind)
-    return next((one for one in found if isinstance(one, str)), "")
+    found = (option.get("optionId") for option in options if option.get("kind") == kind)
+    return next((item for item in found if isinstance(item, str)), "")
 
 
 def _more(options: Sequence[Mapping[str, Any]], taken: tuple[str, ...]) -> list[tuple[str, str, str]]:
     """Return the ids, kinds and names of the options that are not taken, as far as they can be shown."""
     found = []
-    for one in options:
-        option, kind, name = one.get("optionId"), one.get("kind"), one.get("name")
+    for item in options:
+        option, kind, name = item.get("optionId"), item.get("kind"), item.get("name")
         known = isinstance(option, str) and option and option not in taken and kind in _OPTION_KINDS
         if known and isinstance(name, str) and name.strip():
             found.append((str(option), str(kind), " ".join(name.split())[:_TITLE]))
@@ -171,8 +174,8 @@ def _title(known: Report) -> str:
 
 
 def _paths(known: Report) -> list[str]:
-    places = [as_object(one).get("path") for one in as_list(known.get("locations"))[:_WHERE]]
-    return [one[:_TITLE] for one in places if isinstance(one, str)]
+    places = [as_object(item).get("path") for item in as_list(known.get("locations"))[:_WHERE]]
+    return [place[:_TITLE] for place in places if isinstance(place, str)]
 
 
 def _shown(known: Report) -> str:
@@ -195,9 +198,9 @@ def _asked(known: Report) -> str:
     if paths := _paths(known):
         wanted["paths"] = paths
     changes = [
-        {"path": one.get("path"), "before": one.get("oldText"), "after": one.get("newText")}
-        for one in map(as_object, as_list(known.get("content")))
-        if one.get("type") == "diff"
+        {"path": item.get("path"), "before": item.get("oldText"), "after": item.get("newText")}
+        for item in map(as_object, as_list(known.get("content")))
+        if item.get("type") == "diff"
     ]
     if changes:
         wanted["changes"] = changes
@@ -207,12 +210,12 @@ def _asked(known: Report) -> str:
 def _result(known: Report) -> str:
     """Return what came of an act as text: what the program shows, else what its tool gave back."""
     parts = []
-    for one in map(as_object, as_list(known.get("content"))):
-        text = as_object(one.get("content")).get("text")
+    for item in map(as_object, as_list(known.get("content"))):
+        text = as_object(item.get("content")).get("text")
         if isinstance(text, str):
             parts.append(text[: _TEXT + 1])
-        elif one.get("type") == "diff":
-            parts.append(str(one.get("path"))[:_TITLE])
+        elif item.get("type") == "diff":
+            parts.append(str(item.get("path"))[:_TITLE])
     if not parts and (given := known.get("rawOutput")):
         parts.append(given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)[: _TEXT + 1])
     text = "\n".join(parts)
@@ -220,11 +223,11 @@ def _result(known: Report) -> str:
 
 
 def _plan(update: Report) -> Mapping[str, object]:
-    entries = [as_object(one) for one in as_list(update.get("entries"))[:100]]
-    items = [str(one.get("content"))[:_TITLE] for one in entries]
+    entries = [as_object(entry) for entry in as_list(update.get("entries"))[:100]]
+    items = [str(entry.get("content"))[:_TITLE] for entry in entries]
     marks = {"completed": "✓", "in_progress": "▸"}
     lines = [
-        f"{marks.get(str(one.get('status')), '–')} {item}" for one, item in zip(entries, items, strict=True)
+        f"{marks.get(str(part.get('status')), '–')} {item}" for part, item in zip(entries, items, strict=True)
     ]
     return {
         "name": "agent_plan",
@@ -259,7 +262,8 @@ class Listener(Protocol):
 
 
 class AgentProgram:
-    """One running program; useless once it has ended. `listeners` get what it sends about their sessions, unasked.
+    """One running program; useless once it has ended.
+    `listeners` get what it sends about their sessions, unasked.
 
     `kept` are the sessions that can be gone on with, by id, each with its options as last told.
     """
@@ -477,6 +481,6 @@ def _refusal(error: Any) -> ProviderError:
     found = as_object(error)
     data = found.get("data")
     more = data.get("message") or data.get("details") if isinstance(data, dict) else data
-    words = [str(one) for one in (found.get("message"), more) if one]
+    words = [str(item) for item in (found.get("message"), more) if item]
     kind = FailureKind.AGENT_LOGIN if found.get("code") in _LOGIN_CODES else FailureKind.SERVER
     return ProviderError(kind, ": ".join(words)[:_DETAIL])

@@ -35,7 +35,8 @@ def _prepare_environment() -> None:
         # LiteLLM would cut an answer with a hundred equal pieces in a row, such as a ruled line.
         REPEATED_STREAMING_CHUNK_LIMIT=str(sys.maxsize),
     )
-    # HTTP clients fail on a SOCKS proxy or a missing file, whatever address they ask; the parent refuses what needs that proxy.
+    # HTTP clients fail on a SOCKS proxy or a missing file, whatever address they ask; the parent refuses what
+    # needs that proxy.
     for name, value in list(os.environ.items()):
         socks = name.lower().endswith("_proxy") and value.lower().startswith("socks")
         if socks or (name in CERTIFICATES and value and not Path(value).exists()):

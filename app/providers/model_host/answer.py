@@ -37,8 +37,8 @@ litellm_fixes.apply_fixes()
 refuse_other_origins()
 limit_bodies()
 
-# LiteLLM yields buffered chunks without ever giving the event loop to the other streams, so they wait for this long
-# at most; in seconds of the processor.
+# LiteLLM yields buffered chunks without ever giving the event loop to the other streams, so they wait for
+# this long at most; in seconds of the processor.
 _YIELD_SECONDS = 0.004
 _MOST_ADAPTATIONS = 3
 # The tools that the model at an address has refused, until the host ends.
@@ -89,9 +89,9 @@ class Calls:
 
     The numbers give the order in which the calls are meant, which need not be that in which they arrive.
 
-    Keeps the first 128 calls and the first million characters of their arguments, so that a broken model cannot fill
-    the log; cut arguments are invalid JSON, which the model is told. `characters` counts everything that came.
-    The arguments of the functions in `true_names` come as a whole at the end.
+    Keeps the first 128 calls and the first million characters of their arguments, so that a broken model
+    cannot fill the log; cut arguments are invalid JSON, which the model is told. `characters` counts
+    everything that came. The arguments of the functions in `true_names` come as a whole at the end.
     """
 
     def __init__(self, true_names: Mapping[str, TrueNames] | None = None) -> None:
@@ -206,7 +206,9 @@ class SignedThinking:
 
 
 class AnswerPictures:
-    """The pictures of one answer, checked and without metadata, and what of each provider must be sent back with them."""
+    """The pictures of one answer, checked and without metadata, and what
+    of each provider must be sent back with them.
+    """
 
     def __init__(self) -> None:
         self._kept = 0
@@ -217,7 +219,9 @@ class AnswerPictures:
         return bool(self._kept)
 
     def take(self, images: Iterable[Any]) -> list[tuple[str, str]]:
-        """Return the media type and the data in base 64 of those that can be kept. Loads nothing by its address."""
+        """Return the media type and the data in base 64 of those that can be kept.
+        Loads nothing by its address.
+        """
         kept: list[tuple[str, str]] = []
         for image in images:
             address = image.get("image_url") if isinstance(image, Mapping) else None
@@ -238,7 +242,7 @@ class AnswerPictures:
         """Remember the signatures that Gemini wants back when a picture is edited."""
         signatures = fields.get("thought_signatures") if isinstance(fields, Mapping) else None
         if isinstance(signatures, list):
-            self.signatures += [one for one in signatures if isinstance(one, str)]
+            self.signatures += [signature for signature in signatures if isinstance(signature, str)]
 
     def state(self) -> dict[str, Any] | None:
         """Return what the next request must contain."""
@@ -342,8 +346,8 @@ def _half_at_end(text: str) -> str:
     return text[-1] if text and "\ud800" <= text[-1] <= "\udbff" else ""
 
 
-# What comes under these names is state, at any server of OpenAI's API: the message's own, and all that a tool call has
-# beside its id, name and arguments. It is opaque, and goes back to the model it came from only.
+# What comes under these names is state, at any server of OpenAI's API: the message's own, and all that a tool
+# call has beside its id, name and arguments. It is opaque, and goes back to the model it came from only.
 _STATE = (
     "reasoning_details", "extra_content", "thought_signature", "thought_signatures", "reasoning_opaque",
     "encrypted_content", "encrypted_reasoning",
@@ -382,7 +386,9 @@ class BesideWords:
         self._take_sources([fields.get("citation")] if isinstance(fields, Mapping) else None)
 
     def state(self, calls: Sequence[Json]) -> dict[str, Any]:
-        """Return the message's state and that of its calls in their order; nothing where it is too long to be kept."""
+        """Return the message's state and that of its calls in their order; nothing where it is too long
+        to be kept.
+        """
         state: dict[str, Any] = {"sent_back": self._state} if self._state else {}
         if any(calls):
             state["calls_sent_back"] = [dict(call) for call in calls]
@@ -410,8 +416,8 @@ class BesideWords:
                 self._state[name] = value
 
     def _take_sources(self, found: object) -> None:
-        for one in found if isinstance(found, list) else ():
-            source = one if isinstance(one, Mapping) else {"url": one}
+        for item in found if isinstance(found, list) else ():
+            source = item if isinstance(item, Mapping) else {"url": item}
             for inner in ("url_citation", "web"):
                 if isinstance(source.get(inner), Mapping):
                     source = source[inner]

@@ -1,7 +1,7 @@
 """What is known about a model: what LiteLLM's list says, what its server says, what answers and tokens cost.
 
-A server says things in its list of models, by the names that servers use; Ollama, LM Studio and llama.cpp say in ways of
-their own how many tokens they read at once.
+A server says things in its list of models, by the names that servers use; Ollama, LM Studio and llama.cpp say
+in ways of their own how many tokens they read at once.
 """
 
 import math
@@ -28,7 +28,9 @@ _MARKS = ("anthropic",)
 
 
 def listed_facts(kind: str, model: str) -> dict[str, Any] | None:
-    """Return the fields of `ModelFacts` that the list has for a model, None where it does not have the model."""
+    """Return the fields of `ModelFacts` that the list has for a model, None where it does not have the
+    model.
+    """
     row = provider_kind(kind)
     if kind in SILENT:
         return _window_by_name(model)
@@ -56,7 +58,9 @@ def listed_facts(kind: str, model: str) -> dict[str, Any] | None:
 
 
 def _window_by_name(model: str) -> dict[str, Any] | None:
-    """Return the smallest window that any server in the list gives a model of this name: the address says nothing of it."""
+    """Return the smallest window that any server in the list gives a model of this name:
+    the address says nothing of it.
+    """
     name = model.lower().rpartition("/")[2]
     windows = [
         int(entry["max_input_tokens"])
@@ -154,7 +158,8 @@ def _is_gemini_2(model: str) -> bool:
 
 # OpenRouter and others; vLLM; Gemini; Anthropic; Groq; Mistral.
 _WINDOWS = (
-    "context_length", "max_model_len", "inputTokenLimit", "max_input_tokens", "context_window", "max_context_length",
+    "context_length", "max_model_len", "inputTokenLimit", "max_input_tokens", "context_window",
+    "max_context_length",
 )  # fmt: skip
 _OUTPUTS = ("outputTokenLimit", "max_completion_tokens", "max_output_tokens", "max_tokens")
 _MOST_TOKENS = 100_000_000
@@ -207,7 +212,8 @@ _NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)\s*$", re.MULTILINE)
 
 
 async def running_window(kind: str, base_url: str, key: str, model: str) -> tuple[int, bool]:
-    """Return the window of a model, 0 where the server does not say it, and whether it is that of the running model.
+    """Return the window of a model, 0 where the server does not say it, and whether it is that
+    of the running model.
 
     What a model was made for is more than what it runs with, so that it counts only where it is little.
     """
@@ -237,7 +243,7 @@ async def _of_ollama(client: httpx.AsyncClient, model: str) -> tuple[int, bool]:
 
 async def _of_lm_studio(client: httpx.AsyncClient, model: str) -> tuple[int, bool]:
     listed = await _asked(client, "GET", "/api/v0/models")
-    row = next((one for one in objects_in(listed.get("data")) if one.get("id") == model), {})
+    row = next((item for item in objects_in(listed.get("data")) if item.get("id") == model), {})
     loaded = _number(row.get("loaded_context_length"))
     return (loaded, True) if loaded else _least(row.get("max_context_length"))
 

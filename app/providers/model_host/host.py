@@ -43,8 +43,8 @@ _NO_CPU = "cpu: models on this computer need a processor with AVX2"
 class LlamaServers:
     """Starts the server of a model at its first request, and again after it has died.
 
-    A server is ended where another model needs its memory, or when it was not used for 15 minutes, but never while it
-    answers. `budget` returns how many bytes further servers may take.
+    A server is ended where another model needs its memory, or when it was not used for 15 minutes, but never
+    while it answers. `budget` returns how many bytes further servers may take.
     """
 
     def __init__(self, budget: Callable[[], int] = memory_budget) -> None:
@@ -68,7 +68,9 @@ class LlamaServers:
                 self._changed.notify_all()
 
     async def start(self, spec: ServerSpec) -> None:
-        """Start the server of a model ahead of its first request. Raises ProviderError (not_installed, host, no_memory)."""
+        """Start the server of a model ahead of its first request.
+        Raises ProviderError (not_installed, host, no_memory).
+        """
         server = await self._take(spec)
         server.calls -= 1
 
@@ -115,7 +117,7 @@ class LlamaServers:
         while spec.memory > (budget := self._budget()) and self._servers:
             idle = [server for server in self._servers.values() if not server.calls]
             if idle:
-                await self._end(min(idle, key=lambda one: one.used_at))
+                await self._end(min(idle, key=lambda item: item.used_at))
             else:
                 await self._changed.wait()
         if spec.memory > budget and not spec.anyway:
@@ -191,7 +193,9 @@ class _Server:
         return None
 
     async def _ask_facts(self) -> dict[str, Any]:
-        """Ask the server which model it runs and what its template can do. Raises HTTPError, ValueError, KeyError."""
+        """Ask the server which model it runs and what its template can do.
+        Raises HTTPError, ValueError, KeyError.
+        """
         # A proxy of the user's must not see requests to this computer.
         async with httpx.AsyncClient(timeout=_FACTS_SECONDS, trust_env=False) as client:
             address = self.base_url.removesuffix("/v1") + "/props"
@@ -252,7 +256,9 @@ async def try_provider(call: ModelCall) -> dict[str, Any]:
 
 
 async def reaches(base_url: str, seconds: float) -> bool:
-    """Return whether a server answers at an address, through the user's proxy where there is one; whatever it answers."""
+    """Return whether a server answers at an address, through the user's proxy where there is one;
+    whatever it answers.
+    """
     try:
         async with httpx.AsyncClient(timeout=seconds) as client, client.stream("GET", base_url) as response:
             return response.status_code not in _UNREACHED
@@ -315,7 +321,9 @@ _WARM_UP_ANSWER = (
 
 
 class ModelHost(HostServer):
-    """Serves the operations `stream`, `test`, `list`, `price`, `facts`, `window`, `reach`, `warm` and `unload`."""
+    """Serves the operations `stream`, `test`, `list`, `price`, `facts`, `window`, `reach`, `warm`
+    and `unload`.
+    """
 
     def __init__(self, pipes: Pipes) -> None:
         super().__init__(pipes)

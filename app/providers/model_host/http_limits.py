@@ -1,7 +1,7 @@
 """Limits on all HTTP of the host: the size of response bodies, and redirects within the origin only.
 
-Bodies are mended on their way, before they are parsed: events without data, and whole answers that no stream is.
-Servers of many makers send both; the OpenAI library and LiteLLM fail on them.
+Bodies are mended on their way, before they are parsed: events without data, and whole answers that no stream
+is. Servers of many makers send both; the OpenAI library and LiteLLM fail on them.
 """
 
 import json
@@ -25,7 +25,8 @@ Event = dict[str, Any]
 class EventLines:
     """Passes the lines of a stream of events on, without the events that have no data.
 
-    A comment, `retry: 3000` or a lone `event: ping` is legal, and what reads the stream takes it for broken JSON.
+    A comment, `retry: 3000` or a lone `event: ping` is legal, and what reads the stream takes it for broken
+    JSON.
     """
 
     def __init__(self) -> None:
@@ -96,7 +97,9 @@ def wants_stream(request: httpx.Request) -> bool:
 
 
 def as_events(body: bytes) -> bytes:
-    """Return a whole answer as the stream that was asked for, "" for JSON that is none; any other body as it is."""
+    """Return a whole answer as the stream that was asked for, "" for JSON that is none; any other body
+    as it is.
+    """
     try:
         answer = json.loads(body.removeprefix(_BOM))
     except (ValueError, RecursionError):
@@ -161,8 +164,8 @@ def _anthropic_block(block: Event) -> tuple[Event, list[Event]]:
     return block, []
 
 
-# For one event of a stream, which may hold a picture of 20 MB, or for a whole body of another type; an answer has a
-# limit of its own.
+# For one event of a stream, which may hold a picture of 20 MB, or for a whole body of another type; an answer
+# has a limit of its own.
 MOST_BYTES = 28_000_000
 
 _open: ContextVar[list[httpx.Response] | None] = ContextVar("open responses", default=None)
@@ -198,7 +201,9 @@ class OpenBodies:
 
 
 def limit_bodies() -> None:
-    """Limit every response body, by replacing the method of httpx that LiteLLM and the host itself read with."""
+    """Limit every response body, by replacing the method of httpx that LiteLLM and the host itself read
+    with.
+    """
     httpx.Response.aiter_bytes = _mended  # type: ignore[method-assign]
 
 
@@ -242,8 +247,8 @@ class RedirectRefused(httpx.RequestError):
 def refuse_other_origins() -> None:
     """Let no client of httpx follow a redirect to another scheme, host or port.
 
-    Such a redirect would carry the conversation, and with two of the providers the key, to another server. All of
-    LiteLLM sends through httpx, whose own setting allows redirects to every origin or to none.
+    Such a redirect would carry the conversation, and with two of the providers the key, to another server.
+    All of LiteLLM sends through httpx, whose own setting allows redirects to every origin or to none.
     """
     for client in (httpx.Client, httpx.AsyncClient):
         # WORKAROUND: httpx has no public place between the redirect and the next request.

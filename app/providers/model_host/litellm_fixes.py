@@ -63,10 +63,11 @@ def apply_fixes() -> None:
     _join_geminis_turns()
     _read_other_deltas()
     _ask_responses_only_at_openai()
-    # WORKAROUND: LiteLLM 1.110 raises where a stream ends without a reason, and drops what it holds of the answer.
+    # WORKAROUND: LiteLLM 1.110 raises where a stream ends without a reason, and drops what it holds of the
+    # answer.
     CustomStreamWrapper._should_fail_on_clean_eof = lambda _: False  # noqa: SLF001 - see above
-    # WORKAROUND: LiteLLM 1.110 writes a price by the model's name into the usage, where it cannot be told from one that the
-    # provider reported; a server of another maker may call its model anything.
+    # WORKAROUND: LiteLLM 1.110 writes a price by the model's name into the usage, where it cannot be told
+    # from one that the provider reported; a server of another maker may call its model anything.
     streaming_chunk_builder_utils._stamp_streaming_usage_cost = lambda *_: None  # noqa: SLF001 - see above
     streaming_handler._stamp_usage_cost = lambda *_: None  # noqa: SLF001 - see above
     # WORKAROUND: LiteLLM calls a refusal a filter of the provider, and a full context a good end.
@@ -121,14 +122,17 @@ def named_usage(stream: CustomStreamWrapper) -> bool:
 
 
 def fields_of(part: object) -> dict[str, Any]:
-    """Return what a chunk or a part of it has: asking pydantic for one field that is not there takes longer than this."""
+    """Return what a chunk or a part of it has: asking pydantic for one field
+    that is not there takes longer than this.
+    """
     return {**getattr(part, "__dict__", {}), **(getattr(part, "__pydantic_extra__", None) or {})}
 
 
 def forget_chunks(stream: CustomStreamWrapper) -> bool:
     """Remove most of the chunks that LiteLLM keeps, each of some kilobytes; return whether there were any.
 
-    LiteLLM counts tokens with them when the provider reports none. Providers report tokens in the first or last ones.
+    LiteLLM counts tokens with them when the provider reports none. Providers report tokens in the first or
+    last ones.
     """
     if len(stream.chunks) < _MOST_CHUNKS:
         return False
@@ -139,8 +143,8 @@ def forget_chunks(stream: CustomStreamWrapper) -> bool:
 def make_known(kind: str, model: str) -> None:
     """Register a Gemini model that is newer than LiteLLM's list.
 
-    LiteLLM would put the system text and the schema of an unknown Gemini into the user's message. A Gemma that
-    refuses a system text is learnt like any other model that does.
+    LiteLLM would put the system text and the schema of an unknown Gemini into the user's message. A Gemma
+    that refuses a system text is learnt like any other model that does.
     """
     name = f"gemini/{model}"
     if kind == "gemini" and name not in litellm.model_cost:
@@ -148,12 +152,12 @@ def make_known(kind: str, model: str) -> None:
 
 
 def _remember_types() -> None:
-    # WORKAROUND: for every chunk of a stream the OpenAI library analyses the types of its fields again, which takes
-    # a tenth of the time that a token costs here.
+    # WORKAROUND: for every chunk of a stream the OpenAI library analyses the types of its fields again, which
+    # takes a tenth of the time that a token costs here.
     for name in _TYPE_LOOK_UPS:
         setattr(openai_models, name, _remembered(getattr(openai_models, name)))
     # It also asks whether a configuration is one of pydantic 1, which is slow for a protocol; none is.
-    openai_models._ConfigProtocol = _OldConfiguration  # type: ignore[misc,assignment]  # noqa: SLF001 - see above
+    openai_models._ConfigProtocol = _OldConfiguration  # type: ignore[misc,assignment]  # noqa: SLF001
 
 
 def _remembered(look_up: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -216,14 +220,14 @@ def _join_geminis_turns() -> None:
 
 
 def _in_camel_case(part: dict[str, Any]) -> dict[str, Any]:
-    # WORKAROUND: LiteLLM 1.110 writes these names in snake case. Google reads both forms; other servers of its
-    # protocol know only that of the documentation, and never see the call or its result.
+    # WORKAROUND: LiteLLM 1.110 writes these names in snake case. Google reads both forms; other servers of
+    # its protocol know only that of the documentation, and never see the call or its result.
     return {_CAMEL_CASE.get(name, name): value for name, value in part.items()}
 
 
 def _without_empty_text(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    # WORKAROUND: before an answer's pictures LiteLLM 1.110 sends its text even if there is none, which Gemini refuses, and
-    # signs that text instead of the picture.
+    # WORKAROUND: before an answer's pictures LiteLLM 1.110 sends its text even if there is none, which Gemini
+    # refuses, and signs that text instead of the picture.
     first, *others = parts
     if first.get("text") != "" or not others:
         return parts
@@ -236,7 +240,8 @@ def _read_other_deltas() -> None:
     create = CustomStreamWrapper.chunk_creator
 
     def mend_and_create(self: Any, chunk: Any) -> Any:
-        # WORKAROUND: LiteLLM 1.110 drops a refusal, text in parts, and a call in the form that preceded `tool_calls`.
+        # WORKAROUND: LiteLLM 1.110 drops a refusal, text in parts, and a call in the form that preceded
+        # `tool_calls`.
         for choice in chunk.choices[:1] if isinstance(chunk, ChatCompletionChunk) and chunk.choices else ():
             if choice.delta is None and isinstance(text := getattr(choice, "text", None), str):
                 # The form of the completions before chats.
@@ -268,8 +273,9 @@ def _ask_responses_only_at_openai() -> None:
     check = litellm_main.responses_api_bridge_check
 
     def check_at_openai(model: str, *args: Any, **kwargs: Any) -> tuple[dict[str, Any], str]:
-        # WORKAROUND: LiteLLM 1.110 chooses OpenAI's API of responses by the model's name, at whatever server, and removes
-        # `responses/` from the name. Servers of other makers have neither that API nor such a model.
+        # WORKAROUND: LiteLLM 1.110 chooses OpenAI's API of responses by the model's name, at whatever server,
+        # and removes `responses/` from the name. Servers of other makers have neither that API nor such a
+        # model.
         return check(model, *args, **kwargs) if _at_openai.get() else ({}, model)
 
     litellm_main.responses_api_bridge_check = check_at_openai

@@ -1,7 +1,9 @@
-"""A request from the parent, and what is sent for it: messages that the provider accepts, and arguments for LiteLLM.
+"""A request from the parent, and what is sent for it: messages that the provider accepts, and arguments
+for LiteLLM.
 
-A chat may have begun with another provider. A wished effort becomes what the model takes; quirks are what a model has
-refused once, so that it is asked in another way from then on; and marks tell the provider what it shall keep.
+A chat may have begun with another provider. A wished effort becomes what the model takes; quirks are what a
+model has refused once, so that it is asked in another way from then on; and marks tell the provider what it
+shall keep.
 """
 
 import json
@@ -47,23 +49,27 @@ def effort_arguments(kind: str, facts: ModelFacts, effort: str, max_tokens: int 
 
 
 def takes_temperature(facts: ModelFacts, effort: str) -> bool:
-    """Return whether a model takes a temperature while it is asked for an effort; if that is not known, it does."""
+    """Return whether a model takes a temperature while it is asked for an effort; if that is not known,
+    it does.
+    """
     if facts.temperature == TakesTemperature.WITHOUT_EFFORT:
         return not facts.thinks_at(effort)
     return facts.temperature != TakesTemperature.NO
 
 
 def _named(facts: ModelFacts, effort: str) -> str:
-    """Return the effort that comes nearest to the wish, by the provider's name for it, "" for the model's own."""
+    """Return the effort that comes nearest to the wish, by the provider's name for it, ""
+    for the model's own.
+    """
     known = facts.efforts
     if effort == Effort.NONE:
         return Effort.NONE if known is None or Effort.NONE in known else ""
     if effort not in _THINKING:
         return ""
     if known is not None and effort not in known:
-        able = [one for one in _THINKING if one in known]
+        able = [item for item in _THINKING if item in known]
         place = _THINKING.index(Effort(effort))
-        effort = min(able, key=lambda one: abs(_THINKING.index(one) - place), default=Effort.AUTO)
+        effort = min(able, key=lambda item: abs(_THINKING.index(item) - place), default=Effort.AUTO)
     if effort == Effort.AUTO:
         return ""
     return facts.top_effort or Effort.HIGH if effort == Effort.MAX else str(effort)
@@ -86,7 +92,8 @@ def _claude_arguments(facts: ModelFacts, effort: str, max_tokens: int) -> dict[s
 
 
 _DROPPABLE = (
-    "temperature", "max_completion_tokens", "max_tokens", "stop", "stream_options", "response_format", "modalities",
+    "temperature", "max_completion_tokens", "max_tokens", "stop", "stream_options", "response_format",
+    "modalities",
     "reasoning_effort", "thinking", "verbosity", "prompt_cache_key",
 )  # fmt: skip
 _NO_SYSTEM = re.compile(
@@ -140,8 +147,8 @@ def learnt(quirks: ModelQuirks, failure: ProviderError, sent: Mapping[str, objec
 def explain_refused_tools(failure: ProviderError, sent: Mapping[str, object]) -> ProviderError:
     """Say plainly when a model was refused because it cannot call tools.
 
-    It is not asked again without them: an assistant that lost its tools unnoticed would answer as if it had searched
-    and acted.
+    It is not asked again without them: an assistant that lost its tools unnoticed would answer as if it had
+    searched and acted.
     """
     refused = failure.kind in (
         FailureKind.BAD_REQUEST,
@@ -345,7 +352,8 @@ def _refuse(constant: str) -> None:
     raise ValueError(constant)
 
 
-# Anthropic has no default of its own. What it advises for streams: fewer would cut models in the middle of a thought.
+# Anthropic has no default of its own. What it advises for streams: fewer would cut models in the middle of a
+# thought.
 _CLAUDE_OUTPUT = 64_000
 _CLAUDE_MOST_OUTPUT = 128_000
 # OpenRouter sets credit aside for the longest answer that is allowed.
@@ -405,7 +413,9 @@ def tools_of(call: ModelCall, refused: Sequence[str] = ()) -> LegalTools:
 def litellm_arguments(
     call: ModelCall, quirks: ModelQuirks, tools: LegalTools | None = None
 ) -> dict[str, Any]:
-    """Return the keyword arguments for `litellm.acompletion`; `tools` are the call's own where they are None."""
+    """Return the keyword arguments for `litellm.acompletion`; `tools` are the call's own where they are
+    None.
+    """
     tools = tools or tools_of(call)
     messages = legal_messages(
         call.kind, tools.messages(call.messages), thoughts=call.rules.wants_thought or quirks.wants_thought
@@ -492,14 +502,17 @@ def affordable_output(failure: ProviderError) -> int | None:
 _CLAUDE = re.compile(r"^~?anthropic/claude")
 # Those that keep only what ends at a breakpoint.
 _BREAKPOINTS = re.compile(r"^gpt-(?:5\.(?:[6-9]|\d\d)|[6-9]|\d\d)")
-# Anthropic looks for what it keeps in this many blocks before a mark; a second mark half-way finds what is further back.
+# Anthropic looks for what it keeps in this many blocks before a mark; a second mark half-way finds what is
+# further back.
 _FAR_BACK = 15
 _LEAST_KEPT = 1_024
 _BYTES_PER_TOKEN = 3
 
 
 def with_marks(call: ModelCall, arguments: dict[str, Any], quirks: ModelQuirks) -> dict[str, Any]:
-    """Return the arguments of a call with its cache plan; without one, or for other providers, each text is one."""
+    """Return the arguments of a call with its cache plan; without one, or for other providers,
+    each text is one.
+    """
     told: dict[str, Any] = {}
     if call.kind == "openai" and call.cache is not None and "prompt_cache_key" not in quirks.without:
         told["prompt_cache_key"] = call.cache.key
@@ -532,7 +545,9 @@ def _is_openai(call: ModelCall) -> bool:
 
 
 def _places(messages: list[Message], plan: CachePlan) -> list[tuple[int, int]]:
-    """Return where the marks are, as (message, part): the system text, the brief, far back, and the newest."""
+    """Return where the marks are, as (message, part): the system text, the brief, far back, and the
+    newest.
+    """
     places = [(0, 0)] if messages[0]["role"] == "system" else []
     first = len(places)
     if plan.brief and len(messages) > first:

@@ -1,8 +1,9 @@
 """Makes the tools of a request legal for every provider, and the arguments of their calls true again.
 
-What is legal at one provider is refused by another, and a gateway may ask any of them, so the rules of all hold everywhere:
-names of properties of `a-z`, `A-Z`, `0-9`, `_`, `.` and `-`, no alternatives at the top, no deep nesting, each list with its
-items. A property with another name gets a legal one, which calls use; `TrueNames` turns it back.
+What is legal at one provider is refused by another, and a gateway may ask any of them, so the rules of all
+hold everywhere: names of properties of `a-z`, `A-Z`, `0-9`, `_`, `.` and `-`, no alternatives at the top, no
+deep nesting, each list with its items. A property with another name gets a legal one, which calls use;
+`TrueNames` turns it back.
 """
 
 import json
@@ -53,18 +54,20 @@ class TrueNames:
         return bool(self.names) or any(self.inner.values())
 
     def restored(self, value: Any, *, back: bool = True) -> Any:
-        """Return a value of a call's arguments with the true names, with `back` off one with those that are sent."""
+        """Return a value of a call's arguments with the true names, with `back` off one with those
+        that are sent.
+        """
         if isinstance(value, list):
-            return [self.restored(one, back=back) for one in value]
+            return [self.restored(item, back=back) for item in value]
         if not isinstance(value, dict):
             return value
         legal = {true: name for name, true in self.names.items()}
         changed: dict[str, Any] = {}
-        for name, one in value.items():
+        for name, item in value.items():
             sent: str = legal[name] if not back and name in legal else name
             inner = self.inner.get(sent, _UNCHANGED)
             changed[self.names[name] if back and name in self.names else sent] = inner.restored(
-                one, back=back
+                item, back=back
             )
         return changed
 
@@ -82,7 +85,9 @@ def renamed(arguments: str, change: Callable[[Any], Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LegalTools:
-    """The tools as they are sent, the true names of those that were changed, and the names of tools that are left out."""
+    """The tools as they are sent, the true names of those that were changed, and the names of tools
+    that are left out.
+    """
 
     tools: list[Tool]
     true_names: dict[str, TrueNames]
@@ -106,7 +111,9 @@ class LegalTools:
 
 
 def legal_tools(kind: str, tools: Sequence[Tool], without: Sequence[str] = ()) -> LegalTools:
-    """Return the tools as providers of this kind accept them, but for those `without`; changes nothing in place."""
+    """Return the tools as providers of this kind accept them, but for those `without`; changes nothing
+    in place.
+    """
     sent: dict[str, Tool] = {}
     true_names: dict[str, TrueNames] = {}
     left_out: list[str] = []
@@ -173,7 +180,9 @@ def _joined(schema: Mapping[str, Any], depth: int = 0) -> Schema:
 
 
 def _legal(schema: object, names: TrueNames, depth: int) -> Schema:
-    """Return a schema without what a provider refuses; its own and inner changed names are noted in `names`."""
+    """Return a schema without what a provider refuses; its own and inner changed names are noted in
+    `names`.
+    """
     if not isinstance(schema, Mapping) or depth > _DEEPEST:
         return {}
     legal = {str(name): value for name, value in schema.items() if name not in ("required", "$schema", "$id")}
@@ -200,7 +209,9 @@ def _legal(schema: object, names: TrueNames, depth: int) -> Schema:
 
 
 def _mended(legal: Schema) -> Schema:
-    """Return a schema without values that JSON Schema does not know, as older drafts and careless servers have them."""
+    """Return a schema without values that JSON Schema does not know, as older drafts
+    and careless servers have them.
+    """
     kinds = [kind for kind in as_list(legal.get("type")) or [legal.get("type")] if kind in _TYPES]
     if "type" in legal:
         legal["type"] = kinds if isinstance(legal["type"], list) and kinds else kinds[0] if kinds else ""
@@ -264,7 +275,7 @@ def _plain(schema: Schema, depth: int = 0) -> Schema:
 
 
 def _texts(value: object) -> list[str]:
-    return [one for one in as_list(value) if isinstance(one, str)]
+    return [item for item in as_list(value) if isinstance(item, str)]
 
 
 def _text(value: object) -> str:

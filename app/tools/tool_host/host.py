@@ -1,4 +1,6 @@
-"""Serves the parent's requests to the web tools and to MCP servers; each part is loaded when it is first used."""
+"""Serves the parent's requests to the web tools and to MCP servers; each part is loaded
+when it is first used.
+"""
 
 import asyncio
 import logging
@@ -22,7 +24,9 @@ Line = Mapping[str, Any]
 
 
 class ToolHost(HostServer):
-    """Serves the operations `service`, `connect`, `call`, `library`, `disconnect`, and the answers to servers' questions."""
+    """Serves the operations `service`, `connect`, `call`, `library`, `disconnect`, and the answers
+    to servers' questions.
+    """
 
     def __init__(self, pipes: Pipes) -> None:
         super().__init__(pipes)

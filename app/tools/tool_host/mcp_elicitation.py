@@ -1,4 +1,6 @@
-"""Questions of MCP servers: a form as fields, and answers converted to the types the server wants (elicitation)."""
+"""Questions of MCP servers: a form as fields, and answers converted
+to the types the server wants (elicitation).
+"""
 
 import re
 import unicodedata
@@ -15,7 +17,8 @@ _QUESTION_CHARACTERS = 2_000
 _FORMATS = {"email", "uri", "date", "date-time"}
 # What a field that asks for a secret is called, as whole words; Korean words may have a particle behind them.
 _HIDDEN = (
-    r"(?<![a-z])(?:pass ?(?:word|phrase|code)s?|passwd|pwd|secrets?|(?:api|access|private|secret) ?keys?|credentials?)(?![a-z])"
+    r"(?<![a-z])(?:pass ?(?:word|phrase|code)s?|passwd|pwd|secrets?|(?:api|"
+    r"access|private|secret) ?keys?|credentials?)(?![a-z])"
     r"|비밀 ?번호|패스워드|비밀 ?키|암호(?!화)|API ?키"
     # A code that is good once.
     r"|(?<![a-z])(?:one[ -]?time|verification|authentication|security|2fa|mfa) (?:pass)?codes?(?![a-z])"
@@ -55,22 +58,22 @@ async def ask_form(message: str, schema: Mapping[str, Any], ask: Ask) -> Answer:
         for name, rule in properties.items()
     ]
     words = await ask(
-        {"question": _short(message), "type": "form", "fields": [asdict(one) for one in fields]}
+        {"question": _short(message), "type": "form", "fields": [asdict(field) for field in fields]}
     )
     if words is None:
         return CANCEL, None
     said = read_form(words, fields)
-    if said is None or any(problem_of(one, said.get(one.key, ())) for one in fields):
+    if said is None or any(problem_of(field, said.get(field.key, ())) for field in fields):
         return DECLINE, None
     content = {}
-    for one in fields:
-        value = value_of(one, said.get(one.key, ()))
+    for field in fields:
+        value = value_of(field, said.get(field.key, ()))
         if value is not None:
-            known = values[one.key]
-            content[one.key] = (
+            known = values[field.key]
+            content[field.key] = (
                 [known[each] for each in value]
                 if isinstance(value, list)
-                else (known[value] if one.kind == FieldKind.ONE and isinstance(value, str) else value)
+                else (known[value] if field.kind == FieldKind.ONE and isinstance(value, str) else value)
             )
     return ACCEPT, content
 
@@ -86,7 +89,9 @@ async def ask_link(message: str, url: str, ask: Ask) -> Answer:
 def _field(
     name: str, rule: Mapping[str, Any], options: Sequence[str], about: str, *, needed: bool
 ) -> FormField:
-    """Return a property of a JSON Schema as a field; `options` are the texts of its values, `about` is said of it."""
+    """Return a property of a JSON Schema as a field; `options` are the texts of its values,
+    `about` is said of it.
+    """
     kind, many = rule.get("type"), rule.get("type") == "array"
     text = FieldKind(str(rule["format"])) if rule.get("format") in _FORMATS else FieldKind.TEXT
     shown = (
@@ -140,14 +145,14 @@ def _default(rule: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
     if isinstance(value, bool):
         return ("yes" if value else "no",)
-    return tuple(str(one) for one in (value if isinstance(value, list) else [value]))
+    return tuple(str(item) for item in (value if isinstance(value, list) else [value]))
 
 
 def _options(rule: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that can be chosen by their texts."""
     source = rule.get("items", rule) if rule.get("type") == "array" else rule
     titled = source.get("oneOf") or source.get("anyOf") or ()
-    values = [one.get("const") for one in titled] or source.get("enum") or ()
+    values = [item.get("const") for item in titled] or source.get("enum") or ()
     return {str(value): value for value in values}
 
 
@@ -155,7 +160,7 @@ def _labels(rule: Mapping[str, Any], options: Sequence[str]) -> list[str]:
     """Return the words for the options, in their order."""
     source = rule.get("items", rule) if rule.get("type") == "array" else rule
     titled = source.get("oneOf") or source.get("anyOf") or ()
-    names = [one.get("title") for one in titled] or list(source.get("enumNames") or ())
+    names = [item.get("title") for item in titled] or list(source.get("enumNames") or ())
     names += [None] * (len(options) - len(names))
     return [visible(str(name or value)) for name, value in zip(names, options, strict=False)]
 

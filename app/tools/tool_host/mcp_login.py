@@ -1,7 +1,8 @@
 """Logs in to an MCP server at an address by OAuth 2.1; the parent keeps the tokens and asks the user.
 
-The MCP library does the steps: discovery, registration, PKCE, the exchange and the refresh. This module adds what it
-leaves open: where the browser comes back to, what is kept between runs, and which addresses may be asked.
+The MCP library does the steps: discovery, registration, PKCE, the exchange and the refresh. This module adds
+what it leaves open: where the browser comes back to, what is kept between runs, and which addresses may be
+asked.
 """
 
 import asyncio
@@ -49,7 +50,9 @@ class LoginProblem(RequestError):
 
 
 def check_address(url: str, server: str) -> None:
-    """Raise LoginProblem unless a login may use this address: https, or this computer for a server on this computer."""
+    """Raise LoginProblem unless a login may use this address: https, or this computer
+    for a server on this computer.
+    """
     parsed = urlsplit(url)
     if parsed.scheme == "https" or (
         parsed.scheme == "http" and parsed.hostname in _LOOPBACK and urlsplit(server).hostname in _LOOPBACK
@@ -59,7 +62,9 @@ def check_address(url: str, server: str) -> None:
 
 
 class Redirect:
-    """A port of this computer to which the browser returns once; only an answer with the right `state` counts."""
+    """A port of this computer to which the browser returns once; only an answer
+    with the right `state` counts.
+    """
 
     def __init__(self) -> None:
         self.state = ""
@@ -82,7 +87,8 @@ class Redirect:
             status, text = self._take(head.decode("latin-1").split(" "))
             body = f"<!doctype html><meta charset=utf-8><title>Moot</title><p>{escape(text)}</p>".encode()
             writer.write(
-                f"HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {len(body)}\r\n"
+                f"HTTP/1.1 {status}\r\ncontent-type: text/html; "
+                f"charset=utf-8\r\ncontent-length: {len(body)}\r\n"
                 "connection: close\r\nreferrer-policy: no-referrer\r\n\r\n".encode()
                 + body
             )
@@ -107,9 +113,10 @@ class Redirect:
 class Login(OAuthClientProvider):
     """The login of one server; `kept` is what `on_change` was called with before, as text for the keyring.
 
-    Without `agree` nobody is asked: what is kept is used and refreshed. With it a new login begins: the user agrees to
-    the exact address of the page, which `agree` opens. `on_failure` gets the reason, once. `client` is what the user
-    entered: a client's ID, which may be the address of a document about it, and its secret or private key.
+    Without `agree` nobody is asked: what is kept is used and refreshed. With it a new login begins: the user
+    agrees to the exact address of the page, which `agree` opens. `on_failure` gets the reason, once. `client`
+    is what the user entered: a client's ID, which may be the address of a document about it, and its secret
+    or private key.
     """
 
     def __init__(

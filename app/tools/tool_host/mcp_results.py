@@ -1,4 +1,6 @@
-"""Makes the tools and results of MCP servers small and plain for the parent; works on the protocol's JSON alone."""
+"""Makes the tools and results of MCP servers small and plain for the parent;
+works on the protocol's JSON alone.
+"""
 
 import base64
 import json
@@ -35,8 +37,8 @@ Json = Mapping[str, Any]
 
 
 def offered_tool(tool: Json) -> dict[str, Any]:
-    """Return a tool's name, description, schema, `ui://` page, what its annotations say of it, and a hash of each of these
-    as the server sent it.
+    """Return a tool's name, description, schema, `ui://` page, what its annotations say of it, and a hash
+    of each of these as the server sent it.
     """
     name = str(tool.get("name", ""))
     description = str(tool.get("description") or tool.get("title") or "")
@@ -63,7 +65,9 @@ def _digest(value: Any) -> str:
 
 
 def for_models(tool: Json) -> bool:
-    """Return whether a tool may be offered to a model: some are for the server's own pages only, or run as tasks only."""
+    """Return whether a tool may be offered to a model: some are for the server's own pages only, or run
+    as tasks only.
+    """
     ui = (tool.get("_meta") or {}).get("ui")
     visibility = ui.get("visibility") if isinstance(ui, Mapping) else None
     named = 0 < len(str(tool.get("name", ""))) <= _NAME_CHARACTERS
@@ -91,8 +95,8 @@ def offered_tools(tools: Sequence[Json]) -> list[dict[str, Any]]:
 
 
 def plain_schema(schema: Any) -> dict[str, Any]:
-    """Return a JSON Schema without references and of at most 20 kB; if that is impossible, one that allows any
-    object.
+    """Return a JSON Schema without references and of at most 20 kB; if that is impossible, one
+    that allows any object.
     """
     if not isinstance(schema, Mapping):
         return dict(_ANY_OBJECT)
@@ -138,8 +142,8 @@ def _without_references(value: Any, definitions: Json, inside: tuple[str, ...], 
 
 
 def plain_result(result: Json, pages: Sequence[Json] = ()) -> dict[str, Any]:
-    """Return `ok`, `text`, `resources` (pages and links) and `files` (the fields of attachments) of a tool's result;
-    `pages` are resources that were read separately.
+    """Return `ok`, `text`, `resources` (pages and links) and `files` (the fields of attachments)
+    of a tool's result; `pages` are resources that were read separately.
     """
     parts = _ResultParts()
     for part in result.get("content") or ():
@@ -159,7 +163,9 @@ def plain_result(result: Json, pages: Sequence[Json] = ()) -> dict[str, Any]:
 
 
 class _ResultParts:
-    """What the parts of a result come to: texts for the model, pages and links for the user, and files for both."""
+    """What the parts of a result come to: texts for the model, pages and links for the user, and files
+    for both.
+    """
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -187,7 +193,7 @@ class _ResultParts:
         """Take an embedded resource: a page, a text or other data."""
         uri, text = str(resource.get("uri", "")), resource.get("text")
         if uri.startswith("ui://"):
-            taken = sum(len(json.dumps(one)) for one in self.pages)
+            taken = sum(len(json.dumps(page)) for page in self.pages)
             if taken + len(json.dumps(resource)) > _RESOURCES_CHARACTERS:
                 body = text or resource.get("blob") or ""
                 self.texts.append(f"[a page, {len(body)} characters, not shown]")
@@ -245,16 +251,20 @@ def _name_of(uri: str) -> str:
 
 
 def _are_parts(value: Any) -> bool:
-    """Return whether a value is a result's parts again, as servers of the Python SDK send those of some functions."""
+    """Return whether a value is a result's parts again, as servers of the Python SDK send those
+    of some functions.
+    """
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(one, Mapping) and one.get("type") in _PARTS for one in value)
+        and all(isinstance(item, Mapping) and item.get("type") in _PARTS for item in value)
     )
 
 
 def _is_said(structured: Any, texts: Sequence[str]) -> bool:
-    """Return whether the texts are the structured content again, perhaps a `result` without its name, or item by item."""
+    """Return whether the texts are the structured content again, perhaps a `result` without its name,
+    or item by item.
+    """
     said = [_value(text) for text in texts if text]
     if not said:
         return False

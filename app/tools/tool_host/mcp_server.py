@@ -1,7 +1,8 @@
 """Connections to MCP servers; importing this takes two seconds, for the MCP library.
 
-A connection is a task that connects, waits and disconnects; all others only call. Calls have time limits, what the
-server asks meanwhile, and how far it says it is. Resources and prompts: lists of them, and what is in one.
+A connection is a task that connects, waits and disconnects; all others only call. Calls have time limits,
+what the server asks meanwhile, and how far it says it is. Resources and prompts: lists of them, and what is
+in one.
 """
 
 import asyncio
@@ -49,7 +50,9 @@ NUMBERS = itertools.count(1)
 
 
 class RunningCall:
-    """A running call: where its server's questions go, and its time limit, which pauses while a question is open."""
+    """A running call: where its server's questions go, and its time limit, which pauses
+    while a question is open.
+    """
 
     def __init__(self, put: Callable[[Line], None], limit: asyncio.Timeout, seconds: float) -> None:
         self.put = put
@@ -102,35 +105,35 @@ async def listed_prompts(client: Client) -> list[dict[str, Any]]:
     found = await all_of(client.list_prompts, "prompts")
     return [
         {
-            "name": one.name,
-            "title": _short(one.title or one.name, _NAME_CHARACTERS),
+            "name": item.name,
+            "title": _short(item.title or item.name, _NAME_CHARACTERS),
             "arguments": [
                 {"name": each.name, "title": _short(each.title or each.name, _NAME_CHARACTERS)}
-                for each in (one.arguments or ())[:_ARGUMENTS]
+                for each in (item.arguments or ())[:_ARGUMENTS]
             ],
         }
-        for one in found
-        if len(one.name) <= _NAME_CHARACTERS
+        for item in found
+        if len(item.name) <= _NAME_CHARACTERS
     ]
 
 
 async def listed_resources(client: Client, _line: Line) -> dict[str, Any]:
     """Return the resources of a server, those with blanks in their addresses last."""
     found = await all_of(client.list_resources, "resources")
-    listed = [(one, str(one.uri)) for one in found]
+    listed = [(item, str(item.uri)) for item in found]
     # Many servers have resources, but no method for templates.
     with contextlib.suppress(Exception):
         templates = await all_of(client.list_resource_templates, "resource_templates")
-        listed += [(one, one.uri_template) for one in templates]
+        listed += [(template, template.uri_template) for template in templates]
     return {
         "resources": [
             {
                 "uri": uri,
-                "name": _short(one.title or one.name or uri, _NAME_CHARACTERS),
-                "description": _short(one.description or "", _TEXT_CHARACTERS),
-                "media_type": _short(one.mime_type or "", _NAME_CHARACTERS),
+                "name": _short(item.title or item.name or uri, _NAME_CHARACTERS),
+                "description": _short(item.description or "", _TEXT_CHARACTERS),
+                "media_type": _short(item.mime_type or "", _NAME_CHARACTERS),
             }
-            for one, uri in listed[:_MOST_LISTED]
+            for item, uri in listed[:_MOST_LISTED]
             if len(uri) <= _URI_CHARACTERS
         ]
     }
@@ -148,7 +151,7 @@ async def read_resource(client: Client, line: Line) -> dict[str, Any]:
 async def filled_prompt(client: Client, line: Line) -> dict[str, Any]:
     """Return the text of a prompt with its arguments filled in, and the files it names."""
     result = await client.get_prompt(line["name"], dict(line["values"]))
-    parts = [plain_json(one.content) for one in result.messages]
+    parts = [plain_json(message.content) for message in result.messages]
     # The texts of embedded resources are attached, and not part of the prompt.
     texts = [str(part["text"]) for part in parts if part.get("type") == "text"]
     rest = plain_result({"content": [part for part in parts if part.get("type") != "text"]})
@@ -238,7 +241,9 @@ class Server:
 
     @property
     def offers(self) -> dict[str, Any]:
-        """What the server offers now: tools, the names of those that are withheld, prompts, and whether it has resources."""
+        """What the server offers now: tools, the names of those that are withheld, prompts,
+        and whether it has resources.
+        """
         client = self._client
         has_resources = client is not None and client.server_capabilities.resources is not None
         tools = {"tools": self.tools, "withheld": self.withheld}
@@ -250,7 +255,9 @@ class Server:
         return not self._owner.done() and not self._leaving and not self._guard.ended
 
     async def connected(self) -> None:
-        """Wait until the tools are known. Raises RequestError that says why the server could not be reached."""
+        """Wait until the tools are known. Raises RequestError that says why the server could not be
+        reached.
+        """
         await asyncio.shield(self._ready)
 
     async def leave(self) -> None:
@@ -264,7 +271,9 @@ class Server:
     async def call(
         self, tool: str, arguments: dict[str, Any], page: str, put: Callable[[Line], None]
     ) -> dict[str, Any]:
-        """Call a tool, and read the `page` that it names for its results. Raises RequestError. Cancelling ends it in the server."""
+        """Call a tool, and read the `page` that it names for its results.
+        Raises RequestError. Cancelling ends it in the server.
+        """
         async with self._used() as client, self._running(put, self._limits["call"]) as call:
             result = await client.call_tool(tool, arguments, progress_callback=call.on_progress)
             return mcp_results.plain_result(plain_json(result), await self._page(client, page, result))
@@ -297,7 +306,9 @@ class Server:
     async def _running(
         self, put: Callable[[Line], None], seconds: float
     ) -> AsyncGenerator[RunningCall, None]:
-        """Run a call within its time limit; at its end its open questions are dismissed. Raises TimeoutError."""
+        """Run a call within its time limit; at its end its open questions are dismissed. Raises
+        TimeoutError.
+        """
         async with asyncio.timeout(seconds) as limit:
             call = RunningCall(put, limit, seconds)
             self._calls.append(call)
@@ -414,7 +425,9 @@ class Server:
         )
 
     async def _login(self, url: str, stack: AsyncExitStack) -> Login | None:
-        """Return the login to a server at an address, None where there is none and the user did not ask for one."""
+        """Return the login to a server at an address, None where there is none and the user did not ask
+        for one.
+        """
         kept = str(self.entry.get("login") or "")
         if self._ask is None and not kept:
             return None
@@ -485,7 +498,7 @@ class Server:
         self._guard.unusable.clear()
         listed = await all_of(client.list_tools, "tools")
         plain = [plain_json(tool) for tool in listed]
-        self.withheld = [visible(str(one["name"]))[:200] for one in plain if mcp_results.runs_as_task(one)]
+        self.withheld = [visible(str(item["name"]))[:200] for item in plain if mcp_results.runs_as_task(item)]
         for name in self.withheld:
             self._log.note(f"(not offered) {name}: it runs only as a task, which Moot does not support")
         for name in self._guard.unusable:
@@ -496,7 +509,7 @@ class Server:
     async def _listen(self, client: Client) -> None:
         # Since protocol 2026 a server reports changes only to those who listen.
         parts = client.server_capabilities.tools, client.server_capabilities.prompts
-        tools, prompts = (bool(one and one.list_changed) for one in parts)
+        tools, prompts = (bool(part and part.list_changed) for part in parts)
         if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (tools or prompts):
             return
         with contextlib.suppress(Exception):

@@ -1,7 +1,8 @@
 """Connections to MCP servers over stdio and HTTP, with limits on what a server may send, and the log of each.
 
-The MCP library's own would read a line of any length into memory, write a server's standard error without limit,
-and drop a whole list for one malformed entry. The log has that and Moot's own notes, limited and without secrets.
+The MCP library's own would read a line of any length into memory, write a server's standard error without
+limit, and drop a whole list for one malformed entry. The log has that and Moot's own notes, limited and
+without secrets.
 """
 
 import contextlib
@@ -120,9 +121,9 @@ _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 class Guard:
     """Counts what a server sends, and ends the connection when that is too much.
 
-    `reason` says why it ended, and `on_end` is called once then. `http_status` is the last refusal of an HTTP server,
-    `wants_login` whether it asked for a token; `garbage_lines` counts lines that were no message. `unusable` are the names of
-    what it listed in a form that cannot be read.
+    `reason` says why it ended, and `on_end` is called once then. `http_status` is the last refusal of an HTTP
+    server, `wants_login` whether it asked for a token; `garbage_lines` counts lines that were no message.
+    `unusable` are the names of what it listed in a form that cannot be read.
     """
 
     def __init__(self, on_end: Callable[[], None]) -> None:
@@ -152,7 +153,8 @@ class Guard:
     def allows(self, item: SessionMessage | Exception) -> bool:
         """Return whether a message may pass; requests and notifications may not come too often.
 
-        A list is mended, and a request for what Moot does not offer becomes one that the MCP library does not know.
+        A list is mended, and a request for what Moot does not offer becomes one that the MCP library does not
+        know.
         """
         message = item.message if isinstance(item, SessionMessage) else None
         if isinstance(message, types.JSONRPCResponse):
@@ -392,8 +394,8 @@ _NAME_CHARACTERS = 200
 def mend_lists(result: dict[str, Any]) -> list[str]:
     """Mend the lists of a result in place; return the names of the entries that cannot be used.
 
-    An empty cursor means that there is no further page. What an entry may lack and has in a wrong form is removed. A tool
-    whose schema is missing or cannot be read takes any object.
+    An empty cursor means that there is no further page. What an entry may lack and has in a wrong form is
+    removed. A tool whose schema is missing or cannot be read takes any object.
     """
     if not isinstance(result.get("nextCursor", ""), str) or result.get("nextCursor") == "":
         result.pop("nextCursor", None)
@@ -428,7 +430,7 @@ def _mended(entry: object, kind: type[BaseModel], key: str) -> dict[str, Any] | 
     try:
         kind.model_validate(sound, by_name=False)
     except ValidationError as error:
-        wrong = {str(one["loc"][0]) for one in error.errors() if one["loc"]}
+        wrong = {str(item["loc"][0]) for item in error.errors() if item["loc"]}
         sound = {name: value for name, value in sound.items() if name not in wrong}
         try:
             kind.model_validate(sound, by_name=False)

@@ -1,8 +1,9 @@
-"""The web: downloads one address within limits (allowed addresses, redirects, size, time), reads a page, searches.
+"""The web: downloads one address within limits (allowed addresses, redirects, size, time), reads a page,
+searches.
 
-A name is resolved once, its addresses are checked, and the connection goes to exactly these; each redirect is checked
-like the first address. The main text of a page becomes Markdown, in the process that reads files; a search asks one of
-ENGINES, or a SearXNG server.
+A name is resolved once, its addresses are checked, and the connection goes to exactly these; each redirect is
+checked like the first address. The main text of a page becomes Markdown, in the process that reads files; a
+search asks one of ENGINES, or a SearXNG server.
 """
 
 import asyncio
@@ -115,8 +116,8 @@ class _CheckedResolver(ThreadedResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         found = await super().resolve(host, port, family)
-        for one in found:
-            _check_address(host, one["host"], self._policy)
+        for item in found:
+            _check_address(host, item["host"], self._policy)
         return found
 
 
@@ -128,7 +129,8 @@ async def download(
     accepts: tuple[str, ...],
     query: Mapping[str, str] | None = None,
 ) -> Download:
-    """Download an address. `accepts` are the allowed content types: `text/html`, or `text/` for all text types.
+    """Download an address.
+    `accepts` are the allowed content types: `text/html`, or `text/` for all text types.
 
     An answer without a type is accepted as `""`. Raises RequestError.
     """
@@ -284,7 +286,9 @@ async def fetch(url: str, *, policy: AddressPolicy = PUBLIC, limits: WebLimits =
 
 
 async def _readable(page: Download, seconds: float) -> tuple[str, str]:
-    """Return a page's title, "" if it has none, and its main text, read by a process of its own, which can be ended."""
+    """Return a page's title, "" if it has none, and its main text, read by a process of its own,
+    which can be ended.
+    """
     if page.data.startswith(b"%PDF-"):
         raise RequestError(f"{page.url[:200]} is a PDF file, which cannot be read yet; look for a web page.")
     if b"\0" in page.data and not page.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

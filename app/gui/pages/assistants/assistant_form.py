@@ -39,7 +39,9 @@ MODEL, STYLE = ("provider", "model"), ("effort", "creativity", "length")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """The choices of the form: providers, tools, other assistants, MCP servers, and what is known about a model."""
+    """The choices of the form: providers, tools, other assistants, MCP servers,
+    and what is known about a model.
+    """
 
     providers: tuple[ProviderStatus, ...] = ()
     tools: tuple[ToolChoice, ...] = ()
@@ -155,7 +157,9 @@ class AssistantForm(Form):
         self._offer()
 
     def assistant(self) -> Agent | None:
-        """Return the assistant as edited, or None if a field is invalid; the reason is shown beside the field."""
+        """Return the assistant as edited, or None if a field is invalid;
+        the reason is shown beside the field.
+        """
         fits, wrong = self.check(), _wrong_page(self.pages.text())[:80]
         self.show_error("pages", self._language("assistant.error.page", page=wrong) if wrong else "")
         return replace(self._agent, **self.values()) if fits else None

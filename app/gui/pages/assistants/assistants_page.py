@@ -222,7 +222,8 @@ NARROW = 760
 
 
 class AssistantCards(ItemList):
-    """A card for each assistant: name over model and tools, and a mark; emits `chosen` with an assistant's id.
+    """A card for each assistant: name over model and tools, and a mark; emits `chosen`
+    with an assistant's id.
 
     `removal` is the key of the text for Del.
     """
@@ -262,7 +263,7 @@ class AssistantCards(ItemList):
                         letters=letters,
                         faint=not agent.enabled,
                     )
-                    for agent, letters in zip(agents, initials([one.name for one in agents]), strict=True)
+                    for agent, letters in zip(agents, initials([item.name for item in agents]), strict=True)
                 ]
             )
             self.setCurrentRow(self.rows.row_of(chosen))
@@ -351,7 +352,7 @@ class AssistantsPage(QWidget):
         self.editor.show_assistant(
             self._agents[agent_id],
             built_in=agent_id in self._built_in,
-            others=[one.name for one in agents if one.id != agent_id],
+            others=[agent.name for agent in agents if agent.id != agent_id],
         )
 
     def _show_cards(self, chosen: str) -> None:

@@ -139,11 +139,12 @@ def note_line(name: str, act: Clicked, kind: str = "meta") -> tuple[QFrame, Elid
 class ChatComposer(AttachingComposer):
     """The composer for an assistant or a group; it keeps no state of a session.
 
-    Signals: message_submitted(text, attachments), attach_requested(), attach_from_requested(server), files_given(paths),
-    image_given(picture), long_text_given(text), stop_requested(), edit_cancelled(),
+    Signals: message_submitted(text, attachments), attach_requested(), attach_from_requested(server),
+    files_given(paths), image_given(picture), long_text_given(text), stop_requested(), edit_cancelled(),
     assistant_chosen(assistant id), settings_requested(page), reading_cancelled(number), send_waited() if
-    sending has to wait for a file, allow_requested(server's name), tool_switched(tool, on),
-    folder_left() for a new session in no folder, chosen_left() to take back what was chosen for its files, escaped() if Escape has no other use.
+    sending has to wait for a file, allow_requested(server's name), tool_switched(tool, on), folder_left() for
+    a new session in no folder, chosen_left() to take back what was chosen for its files, escaped() if Escape
+    has no other use.
     """
 
     attach_requested = Signal()
@@ -348,16 +349,16 @@ class ChatComposer(AttachingComposer):
     ) -> None:
         """Show the tools of the assistant by server, each with a switch; those `off` are switched off."""
         asking = [
-            one
-            for one in servers
-            if one.state == ServerState.ASKING or one.server.disabled or one.needs_login
+            server
+            for server in servers
+            if server.state == ServerState.ASKING or server.server.disabled or server.needs_login
         ]
         self._show_asking(asking[0] if asking else None)
         words = self._language
         shown = (tuple(tools), tuple(servers), frozenset(off), words.name)
         if shown == self._tools_shown and self._tools_later is None:
             return
-        count = sum(key not in off for key in (*tools, *(key for one in servers for key in one.tools)))
+        count = sum(key not in off for key in (*tools, *(key for server in servers for key in server.tools)))
         self.tools.show_words(words("chat.tools", count=count))
         restyle(self.tools, tone="warn" if asking else "")
         menu = self.tools.choices
@@ -387,7 +388,9 @@ class ChatComposer(AttachingComposer):
             later()
 
     def _show_asking(self, status: ServerStatus | None) -> None:
-        """Say that an MCP server of the assistant may not run yet or needs a login, with a button for that."""
+        """Say that an MCP server of the assistant may not run yet or needs a login, with a button for
+        that.
+        """
         # The question that was answered may still be in front.
         if status is None and self.window().focusWidget() is self._asking_allow:
             self.box.setFocus()
@@ -406,7 +409,8 @@ class ChatComposer(AttachingComposer):
         self.folder.setVisible(bool(name))
 
     def show_chosen_folder(self, path: str, leave: str, *, new: bool) -> None:
-        """Say in which folder of the user's the files are, "" for none, with a button that says `leave` if that is not empty.
+        """Say in which folder of the user's the files are, "" for none, with a button that says `leave`
+        if that is not empty.
 
         It can be chosen for a `new` session alone.
         """
@@ -423,7 +427,9 @@ class ChatComposer(AttachingComposer):
     def _add_switches(
         self, title: str, names: Mapping[str, str], off: Collection[str], state: str = ""
     ) -> QMenu:
-        """Add a menu with a switch for each tool; its title says how many are on, or the server's `state` without any."""
+        """Add a menu with a switch for each tool; its title says how many are on,
+        or the server's `state` without any.
+        """
         words, menu = self._language, self.tools.choices
         on = sum(key not in off for key in names)
         said = words("chat.tools.on", count=on, all=len(names)) if names else state
@@ -436,7 +442,9 @@ class ChatComposer(AttachingComposer):
         return inside
 
     def show_limits(self, own: RunLimits | None, usual: RunLimits, near: str) -> None:
-        """Say how far a run goes: its own limits, None for the usual ones; `near` says that it is almost there."""
+        """Say how far a run goes: its own limits, None for the usual ones; `near` says
+        that it is almost there.
+        """
         self.budget.show_limits(own, usual)
         self.budget.show_up_to(near)
         self._show_parts()
@@ -548,7 +556,9 @@ class ChatComposer(AttachingComposer):
         self.message_box.escaped.connect(lambda: None if self.escape() else self.escaped.emit())
 
     def _on_attach(self) -> None:
-        """Ask for files, or first where from: `sources` returns the MCP servers that have something to attach."""
+        """Ask for files, or first where from: `sources` returns the MCP servers that have something
+        to attach.
+        """
         servers, words = self.sources(), self._language
         if not servers:
             self.attach_requested.emit()
@@ -561,7 +571,9 @@ class ChatComposer(AttachingComposer):
         menu.popup(self.attach.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
 
     def escape(self) -> bool:
-        """Close what is open, else stop the answer of a chat, never a run of several; return whether there was any."""
+        """Close what is open, else stop the answer of a chat, never a run of several;
+        return whether there was any.
+        """
         if not self._editing.isHidden():
             self.edit_cancelled.emit()
         elif self.closes():

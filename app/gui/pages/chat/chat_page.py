@@ -38,9 +38,10 @@ Versions = Mapping[str, tuple[int, int]]
 class ChatPage(ConversationView):
     """Shows a chat, or the page for a new session; requests carry the session's id, "" for a new chat.
 
-    Signals: send_requested(session, text, attachments), edit_requested(session, message, text,
-    attachments), message_action_requested(session, message, action), version_requested(session, turn, step),
-    stop_requested(session), resume_requested(session), begin_requested(text, attachments) where a new session is no chat.
+    Signals: send_requested(session, text, attachments), edit_requested(session, message, text, attachments),
+    message_action_requested(session, message, action), version_requested(session, turn, step),
+    stop_requested(session), resume_requested(session), begin_requested(text, attachments) where a new session
+    is no chat.
     """
 
     KIND = ChatSession
@@ -214,7 +215,9 @@ class ChatPage(ConversationView):
         self.state_line.show_retry(event)
 
     def show_partner(self, name: str, *, asks: bool, on_this_computer: bool) -> None:
-        """Set the assistant: its name, whether it asks a question, and whether its model runs on this computer."""
+        """Set the assistant: its name, whether it asks a question,
+        and whether its model runs on this computer.
+        """
         if (name, asks, on_this_computer) != (self._name, self._asks, self._local):
             self._name, self._asks, self._local = name, asks, on_this_computer
             self._retranslate()
@@ -287,7 +290,7 @@ class ChatPage(ConversationView):
     def _follow(self, messages: Sequence[Message]) -> None:
         """Remember the turns shown, to ignore those of other versions."""
         self._turns = {message.turn_id for message in messages}
-        roots = [one.turn_id for one in messages if one.parent_turn_id is None and one.role != Role.SUMMARY]
+        roots = [msg.turn_id for msg in messages if msg.parent_turn_id is None and msg.role != Role.SUMMARY]
         self._last_turn = roots[-1] if roots else ""
         self._running_calls.clear()
         self._said = _said_in(messages)
@@ -456,7 +459,7 @@ class ChatPage(ConversationView):
 
 def _said_in(messages: Sequence[Message]) -> list[str]:
     """Return the texts the user wrote, without answers to questions."""
-    return [one.content for one in messages if one.by_user and one.content and one.answers is None]
+    return [item.content for item in messages if item.by_user and item.content and item.answers is None]
 
 
 class StateLine(QFrame):

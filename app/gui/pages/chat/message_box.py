@@ -1,4 +1,5 @@
-"""The box in which a message is written, with lists of names after an @ and of prompts after a /, and its files.
+"""The box in which a message is written, with lists of names after an @ and of prompts after a /,
+and its files.
 
 The files: those attached, those still being read, and a composer that takes them.
 """
@@ -82,7 +83,8 @@ class NameList(QListWidget):
 class MessageBox(TextBox):
     """A text box that passes on pasted files and pictures as well, and recalls earlier messages with Up.
 
-    Signals: files_given(paths), image_given(picture), escaped() if Escape has no other use, prompt_chosen(name).
+    Signals: files_given(paths), image_given(picture), escaped() if Escape has no other use,
+    prompt_chosen(name).
     """
 
     files_given = Signal(object)
@@ -178,7 +180,9 @@ class MessageBox(TextBox):
         return True
 
     def _offer_names(self) -> None:
-        """Offer the names that begin with the text between @ and cursor, or the prompts that have the words after a /."""
+        """Offer the names that begin with the text between @ and cursor, or the prompts
+        that have the words after a /.
+        """
         text = self.toPlainText()
         written = text[: self._cursor_in(text)]
         if written.startswith("/") and "\n" not in written and self.hasFocus():
@@ -189,7 +193,9 @@ class MessageBox(TextBox):
         self._name_list.offer([name for name in names if name.casefold() != begun.rstrip()])
 
     def _complete(self, name: str) -> None:
-        """Insert or complete the name after the @ at the beginning; after a / call the prompt of that name."""
+        """Insert or complete the name after the @ at the beginning; after a / call the prompt of that
+        name.
+        """
         text = self.toPlainText()
         if text.startswith("/"):
             self._name_list.hide()
@@ -260,9 +266,9 @@ class ChipStrip(QScrollArea):
 class AttachmentStrip(ChipStrip):
     """Shows the attachments; hidden if there are none.
 
-    Signals: changed(), removed(attachment, position) after the user removed one, look_chosen(attachment, seen) when the
-    user chose how a PDF file is sent: as it looks, or as text; picture_requested(action, pictures, place) to show one
-    large. `why_not_seen` returns why one cannot be sent as it looks.
+    Signals: changed(), removed(attachment, position) after the user removed one, look_chosen(attachment,
+    seen) when the user chose how a PDF file is sent: as it looks, or as text; picture_requested(action,
+    pictures, place) to show one large. `why_not_seen` returns why one cannot be sent as it looks.
     """
 
     changed = Signal()
@@ -286,7 +292,7 @@ class AttachmentStrip(ChipStrip):
         if tuple(attachments) == self._attachments:
             return
         self._attachments = tuple(attachments)
-        self._fill(self._chip_of(place, one) for place, one in enumerate(self._attachments))
+        self._fill(self._chip_of(place, attachment) for place, attachment in enumerate(self._attachments))
         self.setVisible(bool(self._attachments))
         self.changed.emit()
 
@@ -324,8 +330,8 @@ class AttachmentStrip(ChipStrip):
         return thumbnail
 
     def _open(self, chosen: Attachment, _checked: bool = False) -> None:
-        pictures = [(one, size) for one in self._attachments if (size := pixels_of(one)) is not None]
-        place = next(number for number, (one, _) in enumerate(pictures) if one is chosen)
+        pictures = [(item, size) for item in self._attachments if (size := pixels_of(item)) is not None]
+        place = next(number for number, (picture, _) in enumerate(pictures) if picture is chosen)
         self.picture_requested.emit(VIEW_PICTURE, pictures, place)
 
     def _tip(self, one: Attachment) -> str:
@@ -409,15 +415,15 @@ class ReadingStrip(ChipStrip):
 
     def _refill(self) -> None:
         self._labels = {
-            number: ElidedLabel("hint", text=self._words(one)) for number, one in self._readings.items()
+            number: ElidedLabel("hint", text=self._words(item)) for number, item in self._readings.items()
         }
         self._fill(
             self._chip(
-                one.name,
+                reading.name,
                 self._labels[number],
                 (f"reading_cancel_{number}", partial(self.cancelled.emit, number)),
             )
-            for number, one in self._readings.items()
+            for number, reading in self._readings.items()
         )
 
 

@@ -1,4 +1,5 @@
-"""The box over a group's composer: a line with the state of the work, which unfolds to the plan and the members.
+"""The box over a group's composer: a line with the state of the work, which unfolds to the plan
+and the members.
 
 Also what each member does for the message in work, and the list that shows it.
 """
@@ -65,7 +66,7 @@ class GroupWork:
 def work_of(live: LiveSession, session: GroupSession, agents: Sequence[Agent]) -> GroupWork:
     """Return the activity of each member; `agents` are all assistants."""
     known = {agent.id: agent for agent in agents}
-    there = tuple(known[one] for one in session.group.members if one in known and known[one].enabled)
+    there = tuple(known[item] for item in session.group.members if item in known and known[item].enabled)
     nexts = members_turn(live, session, there) if session.status in (Status.RUNNING, Status.WAITING) else None
     busy = nexts.speaker if nexts else ""
     turn = [live.turns.said(each) for each in live.turns.below(nexts.turn_id)] if nexts else []
@@ -120,7 +121,7 @@ class MemberList(ItemList):
 
     def menu_of(self, row_id: str) -> QMenu:
         words = self._language
-        member = next(one for one in self._work.members if one.agent_id == row_id)
+        member = next(work for work in self._work.members if work.agent_id == row_id)
         shown = unmarked(" ".join(member.name.split()))
         menu = passing_menu(self, "member_menu")
         if member.doing != GONE:
@@ -215,8 +216,9 @@ class Head(QWidget):
 class OrchestratorBox(QFrame):
     """Shows a group at work and lets the user steer it.
 
-    Signals: pause_requested() (a second one pauses at once), stop_requested(), unfolded(on), plan_requested(plan),
-    item_removed(item, position), asking_chosen(on) for hand-overs, member_called(name), given_up().
+    Signals: pause_requested() (a second one pauses at once), stop_requested(), unfolded(on),
+    plan_requested(plan), item_removed(item, position), asking_chosen(on) for hand-overs, member_called(name),
+    given_up().
     """
 
     pause_requested = Signal()
@@ -387,7 +389,7 @@ class OrchestratorBox(QFrame):
             self.toggle.setFocus()
         self.pause.setVisible(runs)
         self.stop.setVisible(active)
-        waited = next((one.name for one in work.members if one.agent_id == work.hands_on), "")
+        waited = next((member.name for member in work.members if member.agent_id == work.hands_on), "")
         self.without.setText(words("member.without", name=unmarked(waited)))
         self.without.setVisible(self._silent and bool(waited))
         self.plan.show_plan(session.plan, editable=self._editable, working=works(session))

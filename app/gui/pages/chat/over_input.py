@@ -1,4 +1,6 @@
-"""What stands over the input of a chat: the sub-agents that work, what came of the work, and the files made in it."""
+"""What stands over the input of a chat: the sub-agents that work, what came of the work,
+and the files made in it.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,7 +35,9 @@ ALONE = 2
 
 
 class WorkingStrip(QFrame):
-    """Shows who works below the last turn; emits stop_requested(turn id), and left() when it goes with the focus."""
+    """Shows who works below the last turn; emits stop_requested(turn id), and left() when it goes
+    with the focus.
+    """
 
     stop_requested = Signal(str)
     left = Signal()
@@ -196,7 +200,9 @@ class CriteriaList(QWidget):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What came of work: what was asked, what it cost and took, and its criteria; `price` is about what the rest costs."""
+    """What came of work: what was asked, what it cost and took, and its criteria;
+    `price` is about what the rest costs.
+    """
 
     asked: str
     spent: str
@@ -205,24 +211,26 @@ class Result:
 
 
 def result_of(live: LiveSession, files: Sequence[FileVersion], words: Language) -> Result | None:
-    """Return what came of a session since the user asked last; None while it runs, and for a question that was answered."""
+    """Return what came of a session since the user asked last; None while it runs, and for a question
+    that was answered.
+    """
     session = live.session
     if session.chat is None or session.status in (Status.RUNNING, Status.WAITING):
         return None
     said = live.messages[max(0, asked_at(live.messages, group=session.group is not None)) :][::-1]
-    answer = next((one.state for one in said if one.role == Role.ASSISTANT), "")
+    answer = next((message.state for message in said if message.role == Role.ASSISTANT), "")
     ended = session.status in (Status.IDLE, Status.COMPLETED) and answer == MessageState.DONE
     # Where it hands nothing over, a group's orchestrator has answered by itself.
-    led = session.group is not None and len({one.turn_id for one in said}) > ALONE
-    made = any(one.created_at >= said[-1].created_at for one in files)
+    led = session.group is not None and len({message.turn_id for message in said}) > ALONE
+    made = any(file.created_at >= said[-1].created_at for file in files)
     comes = ended and (session.criteria or session.workflow is not None or led or made)
-    if not comes and not any(one.round for one in session.criteria):
+    if not comes and not any(criterion.round for criterion in session.criteria):
         return None
-    times = [datetime.fromisoformat(one.created_at) for one in said if one.created_at]
+    times = [datetime.fromisoformat(message.created_at) for message in said if message.created_at]
     taken = clock_text(int((times[0] - times[-1]).total_seconds())) if times else ""
     # A round begins with what a checker sent back.
-    last = takewhile(lambda one: one.author.id != CRITERIA, said)
-    cost, again = (Total.of(*(one.usage for one in some if one.usage)) for some in (said, last))
+    last = takewhile(lambda message: message.author.id != CRITERIA, said)
+    cost, again = (Total.of(*(message.usage for message in some if message.usage)) for some in (said, last))
     return Result(
         asked=said[-1].content if said[-1].by_user else "",
         spent=" · ".join(filter(None, (money_text(words, cost), taken))),
@@ -232,11 +240,12 @@ def result_of(live: LiveSession, files: Sequence[FileVersion], words: Language) 
 
 
 class ResultCard(QFrame):
-    """Shows the files of a session as tabs, and what came of work that was checked, or came to its end; hidden without both.
+    """Shows the files of a session as tabs, and what came of work that was checked, or came to its end;
+    hidden without both.
 
-    Its buttons are for others to act on: `save` all files, `means` to say what done means, do the `rest`, `check` criteria that
-    nobody looked at yet, `accept` what there is, ask for `changes`.
-    Signals: left() when the button goes that had the focus, previewed(whether a file is shown).
+    Its buttons are for others to act on: `save` all files, `means` to say what done means, do the `rest`,
+    `check` criteria that nobody looked at yet, `accept` what there is, ask for `changes`. Signals: left()
+    when the button goes that had the focus, previewed(whether a file is shown).
     """
 
     left = Signal()
@@ -330,7 +339,7 @@ class ResultCard(QFrame):
     def _refresh(self) -> None:
         words, result = self._language, self._shown
         criteria = result.criteria if result is not None else ()
-        states = {one.state for one in criteria}
+        states = {criterion.state for criterion in criteria}
         missing = bool(states & {CriterionState.UNMET, CriterionState.UNKNOWN})
         offered = {
             self.save: result is not None and bool(self.files.files),
@@ -341,18 +350,18 @@ class ResultCard(QFrame):
             self.accept: missing,
             self.changes: result is not None,
         }
-        if any(one.hasFocus() for one, shown in offered.items() if not shown):
+        if any(item.hasFocus() for item, shown in offered.items() if not shown):
             self.left.emit()
         self.setObjectName("result_card" if result is not None else "files_card")
         self.setVisible(result is not None or bool(self.files.files))
         self._head.setVisible(result is not None)
         self._list.setVisible(bool(criteria))
-        for one, shown in offered.items():
-            one.setVisible(shown)
+        for item, shown in offered.items():
+            item.setVisible(shown)
         if result is None:
             return
         show_as(self.save, "" if missing or offered[self.check] else "primary", words("result.save"))
-        met = sum(one.state == CriterionState.MET for one in criteria)
+        met = sum(criterion.state == CriterionState.MET for criterion in criteria)
         said = words("result.met", met=met, all=len(criteria)) if criteria else ""
         show_as(self.state, "ok" if met == len(criteria) else "warn", said)
         self._cost.setText(result.spent)
@@ -378,7 +387,8 @@ def author_text(version: FileVersion, words: Language) -> str:
 class FilesList(ItemList):
     """Shows each file with its version, who wrote it, and its size; hidden while there is none.
 
-    Signals: asked(path, OPEN, SAVE, COPY, FOLDER, DELETE or PREVIEW), changed(), left() when it goes and had the focus.
+    Signals: asked(path, OPEN, SAVE, COPY, FOLDER, DELETE or PREVIEW), changed(), left() when it goes and had
+    the focus.
     """
 
     asked = Signal(str, str)
@@ -408,7 +418,7 @@ class FilesList(ItemList):
 
     def show_files(self, files: Sequence[FileVersion]) -> None:
         """Show the newest version of each file."""
-        before, self.files, rows = self.files, files, [self._row(one) for one in files]
+        before, self.files, rows = self.files, files, [self._row(file) for file in files]
         if not rows and self.hasFocus():
             self.left.emit()
         if rows != self.rows.rows:

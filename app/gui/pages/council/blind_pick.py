@@ -1,7 +1,7 @@
 """The blind pick: what all came to and the answer of one model alone, side by side and without names.
 
-`BlindPickView` stands in the place of a verdict that was not read yet, or where the user wants it; `blind_card` offers it below
-a verdict, and says there what came of it.
+`BlindPickView` stands in the place of a verdict that was not read yet, or where the user wants it;
+`blind_card` offers it below a verdict, and says there what came of it.
 """
 
 from collections.abc import Callable, Sequence
@@ -66,8 +66,9 @@ def is_later(judged: Judged) -> bool:
 class BlindPickView(QWidget):
     """Offers a blind pick, shows the two answers, and says after the pick which was which and what each cost.
 
-    Emits asked() where the answers are to be written, or shown once they are; picked(one of PICKS), closed() where the
-    verdict is wanted, and offers_chosen(bool) for the tick that says whether it is offered from now on.
+    Emits asked() where the answers are to be written, or shown once they are; picked(one of PICKS), closed()
+    where the verdict is wanted, and offers_chosen(bool) for the tick that says whether it is offered from now
+    on.
     """
 
     asked = Signal()
@@ -94,7 +95,8 @@ class BlindPickView(QWidget):
         self._wanted = True
 
     def stands(self, judged: Judged, *, stood: bool) -> bool:
-        """Say whether it is shown in place of a verdict: where the user wants it, else where that was not read yet.
+        """Say whether it is shown in place of a verdict: where the user wants it, else where
+        that was not read yet.
 
         Where it `stood` there it stays while something else is asked of the session, and the verdict unread.
         """
@@ -284,8 +286,8 @@ def spent_text(record: Record, side: str, words: Language) -> str:
     """Return what an answer cost and how long it took, without what writing both anew did."""
     before, spent = _before(record), Spending()
     # What a model from outside answered changed nothing; what it objected in a round did.
-    taken = [one for one in before.since if one.part != CouncilPart.SOLO]
-    taken = [one for one in taken if one.part != CouncilPart.CHECK or one.round]
+    taken = [message for message in before.since if message.part != CouncilPart.SOLO]
+    taken = [message for message in taken if message.part != CouncilPart.CHECK or message.round]
     if side != PANEL:
         taken = [before.alone] if before.alone else []
     spent.add(taken)
@@ -300,14 +302,16 @@ def _is_written(record: Record) -> bool:
 def _before(record: Record) -> Record:
     """Return the messages before the answers were written anew."""
     messages = record.messages
-    place = next((at for at, one in enumerate(messages) if one.part == CouncilPart.REWRITE), len(messages))
+    place = next((at for at, item in enumerate(messages) if item.part == CouncilPart.REWRITE), len(messages))
     return Record(record.debate, messages[:place])
 
 
 def _seconds(messages: Sequence[Message]) -> float:
-    """Return how long calls took: those of one part and round ran side by side, a debate's turns one after the other."""
+    """Return how long calls took: those of one part and round ran side by side,
+    a debate's turns one after the other.
+    """
     longest: dict[tuple[str, int, str], float] = {}
-    for one in messages:
-        key = (one.part, one.round, "" if one.part else one.id)
-        longest[key] = max(longest.get(key, 0.0), one.seconds or 0.0)
+    for message in messages:
+        key = (message.part, message.round, "" if message.part else message.id)
+        longest[key] = max(longest.get(key, 0.0), message.seconds or 0.0)
     return sum(longest.values())

@@ -41,8 +41,8 @@ DOING = {
 class Judged:
     """A debate or a council as the page shows it; `may_ask` says whether anything can still be asked of it.
 
-    `prices` are those of a council's buttons, by what they do; `judges` are the names of who could judge a debate, by "provider/model", and `problem` is why
-    none did where another verdict was asked for.
+    `prices` are those of a council's buttons, by what they do; `judges` are the names of who could judge a
+    debate, by "provider/model", and `problem` is why none did where another verdict was asked for.
     """
 
     session: DebateSession
@@ -69,7 +69,9 @@ class Judged:
 
 
 def outside_card(words: Language, look: Look, judged: Judged, joined: Callable[[], object]) -> QFrame | None:
-    """Return what models said that were asked alone, with what lets one take part; None where none was asked."""
+    """Return what models said that were asked alone, with what lets one take part; None where none was
+    asked.
+    """
     record, result, rows = judged.record, judged.result, list[Part]()
     letters = record.letters
     for key, part in (("blind.side.alone", CouncilPart.SOLO), ("council.outside.check", CouncilPart.CHECK)):
@@ -110,22 +112,24 @@ def prices_of(uses: Callable[[str], Estimate], words: Language) -> tuple[dict[st
     """Return the prices of all steps, by what each `uses`, and the models whose price isn't known yet."""
     estimates = {step: uses(step) for step in STEPS}
     ranges = ("debate", "argue", "stress", "blind")
-    prices = {step: step_price(words, one, most=step in ranges) for step, one in estimates.items()}
-    return prices, tuple(dict.fromkeys(chain.from_iterable(one.unasked for one in estimates.values())))
+    prices = {step: step_price(words, estimate, most=step in ranges) for step, estimate in estimates.items()}
+    return prices, tuple(dict.fromkeys(chain.from_iterable(item.unasked for item in estimates.values())))
 
 
 def judges_of(councils: Councils, session: DebateSession, chosen: str, words: Language) -> dict[str, str]:
     """Return who could judge with their names: by itself, a model, or nobody."""
     models = [*([chosen] if "/" in chosen else []), *councils.providers.outside(session)]
-    named_ones = {one: words("council.judge.model", name=one.partition("/")[2]) for one in models}
+    named_ones = {model: words("council.judge.model", name=model.partition("/")[2]) for model in models}
     automatic, nobody = words("council.judge.automatic"), words("council.judge.off")
     return {ANY_JUDGE: automatic} | named_ones | {NO_JUDGE: nobody}
 
 
 def announcement(given: Given, words: Language) -> str:
-    """Return what a screen reader says at the end: how settled it is, what leads and how many hold something else now."""
+    """Return what a screen reader says at the end: how settled it is, what leads
+    and how many hold something else now.
+    """
     result = given.result
     headline = given.record.texts.get(result.headline, "")
-    minority = sum(len(one.holders) for one in result.minority if one.now) if headline else 0
+    minority = sum(len(view.holders) for view in result.minority if view.now) if headline else 0
     said = words("council.minority", count=minority) if minority else ""
     return ". ".join(filter(None, (state_text(result, words), headline, said)))

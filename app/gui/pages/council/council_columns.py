@@ -1,4 +1,5 @@
-"""The answers of a council, side by side, where they scroll sideways, or one alone with a switch of all above it.
+"""The answers of a council, side by side, where they scroll sideways, or one alone with a switch
+of all above it.
 
 A column for each participant (what they hold, how sure they are, their answers, *Use this*) and one for the
 merged answer.
@@ -72,8 +73,8 @@ class Letter(QWidget):
 class CouncilColumn(QFrame):
     """A column: header, what is held, the transcript rows of one participant, and the actions.
 
-    Signals: use_requested(message id, "" to take it back), retry_requested(message id), settings_requested(), more_requested()
-    to ask it alone something more, alone_requested() to show it alone, or all again.
+    Signals: use_requested(message id, "" to take it back), retry_requested(message id), settings_requested(),
+    more_requested() to ask it alone something more, alone_requested() to show it alone, or all again.
     """
 
     use_requested = Signal(str)
@@ -123,7 +124,9 @@ class CouncilColumn(QFrame):
         vbox(*parts, inside=self, margins=(0, 0, 0, 6), spacing=0)
 
     def show_speaker(self, name: str, model: str, index: int | None, letters: str = "") -> None:
-        """Show whose column it is; `letters` stand on its mark. A model that the participant is named after is not named twice."""
+        """Show whose column it is; `letters` stand on its mark.
+        A model that the participant is named after is not named twice.
+        """
         model = model if model != name else ""
         self._named = (name, model)
         self._avatar.set_speaker(name, index, letters=letters)
@@ -151,8 +154,8 @@ class CouncilColumn(QFrame):
         for message in messages:
             if message.state == MessageState.STREAMING:
                 self.transcript.feed.append_text(message.id, "")
-        asked = [one for one in messages if one.part == CouncilPart.QUESTION]
-        self._read_from(next((one.id for one in (*asked[-1:], *messages[:1])), ""))
+        asked = [item for item in messages if item.part == CouncilPart.QUESTION]
+        self._read_from(next((item.id for item in (*asked[-1:], *messages[:1])), ""))
 
     def show_finished(self, message: Message) -> None:
         """Show a finished message; a further question stands at the upper edge, above its answer."""
@@ -170,7 +173,9 @@ class CouncilColumn(QFrame):
         scroller.follow = False
 
     def show_held(self, letter: str, option: str, *, leads: bool, sure: int | None, first: str = "") -> None:
-        """Show the option that the participant holds, and how sure it is; `first` is the letter of what it held first."""
+        """Show the option that the participant holds, and how sure it is; `first` is the letter
+        of what it held first.
+        """
         words = self._language
         self._held.setVisible(bool(option))
         self._letter.show_letter(letter, leads=leads)
@@ -225,7 +230,9 @@ class CouncilColumn(QFrame):
 
 
 class Shown(NamedTuple):
-    """How a participant is named and marked: by its own name and colour, or by a number where names are hidden."""
+    """How a participant is named and marked: by its own name and colour, or by a number
+    where names are hidden.
+    """
 
     name: str
     model: str
@@ -240,12 +247,12 @@ People = Mapping[str, Shown]
 def shown_people(participants: Sequence[Participant], hidden: str, words: Language) -> dict[str, Shown]:
     """Return how each participant is shown; with names `hidden` by a key, in an order that tells nothing."""
     if not hidden:
-        letters = initials([one.name for one in participants])
+        letters = initials([participant.name for participant in participants])
         marked = enumerate(zip(participants, letters, strict=True))
-        return {one.id: Shown(one.name, one.model, place, letter) for place, (one, letter) in marked}
+        return {item.id: Shown(item.name, item.model, place, letter) for place, (item, letter) in marked}
     drawn = random.Random(f"{hidden}/names").sample(participants, len(participants))
-    names = ((one.id, place, words("council.number", number=place + 1)) for place, one in enumerate(drawn))
-    return {one: Shown(name, "", place, str(place + 1)) for one, place, name in names}
+    names = ((item.id, place, words("council.number", number=place + 1)) for place, item in enumerate(drawn))
+    return {item: Shown(name, "", place, str(place + 1)) for item, place, name in names}
 
 
 def mark_of(look: Look, shown: Shown) -> Avatar:
@@ -279,7 +286,9 @@ class ColumnRow(QWidget):
 
 
 class ColumnsAccessible(QAccessibleWidget):
-    """The columns as a list: in the order in which they stand, which hides who is who where names are hidden."""
+    """The columns as a list: in the order in which they stand, which hides who is who where names are
+    hidden.
+    """
 
     def __init__(self, row: ColumnRow) -> None:
         super().__init__(row, QtGui.QAccessible.Role.List)
@@ -301,12 +310,13 @@ class ColumnsAccessible(QAccessibleWidget):
 class CouncilColumns(QWidget):
     """Has a column by each participant's id, and MERGED; passes on what their buttons and rows ask for.
 
-    All stand side by side. A double-click on the head of one, Enter in it or its button shows it alone, with a switch of all
-    above it; Escape shows all again. Where there is no room for all, one is always alone. Left and Right go to the one before
-    and the next.
+    All stand side by side. A double-click on the head of one, Enter in it or its button shows it alone, with
+    a switch of all above it; Escape shows all again. Where there is no room for all, one is always alone.
+    Left and Right go to the one before and the next.
 
-    Signals: use_requested(message id, "" to take it back), retry_requested(message id), settings_requested(participant
-    id), more_requested(participant id), found(participant id, number, count), link_requested and picture_requested as of a transcript.
+    Signals: use_requested(message id, "" to take it back), retry_requested(message id),
+    settings_requested(participant id), more_requested(participant id), found(participant id, number, count),
+    link_requested and picture_requested as of a transcript.
     """
 
     use_requested = Signal(str)
@@ -385,9 +395,11 @@ class CouncilColumns(QWidget):
         self._show_columns()
 
     def show_held(self, record: Record, result: CouncilOutcome, people: People, *, compared: bool) -> None:
-        """Show what each participant holds, once the answers are `compared`, and which answer the user goes by."""
-        letters = {one.id: (letter, one.text) for letter, one in zip(LETTERS, record.options(), strict=False)}
-        votes = {one.participant: one for one in votes_of(record)}
+        """Show what each participant holds, once the answers are `compared`, and
+        which answer the user goes by.
+        """
+        letters = {opt.id: (letter, opt.text) for letter, opt in zip(LETTERS, record.options(), strict=False)}
+        votes = {item.participant: item for item in votes_of(record)}
         firsts = {who: vote.choice for who, vote in record.ballots.items()}
         chosen = record.held(ChosenAnswer, CouncilPart.CHOICE).message
         answers = record.answers()
@@ -402,7 +414,7 @@ class CouncilColumns(QWidget):
         merged = record.last(CouncilPart.MERGE)
         column = self.all[MERGED]
         # One of the answers before the last question is no merge of what they are now.
-        self._is_merged = any(one.part == CouncilPart.MERGE for one in record.since)
+        self._is_merged = any(message.part == CouncilPart.MERGE for message in record.since)
         column.show_speaker(self._language("council.merged"), merged.author.name if merged else "", None)
         column.show_held("", "", leads=False, sure=None)
         whole = merged if merged and merged.state == MessageState.DONE else None
@@ -457,7 +469,7 @@ class CouncilColumns(QWidget):
             self._fill_switch(shown, alone)
 
     def _fill_switch(self, shown: Sequence[tuple[str, str, str]], alone: str | None) -> None:
-        focused = any(one.hasFocus() for one in self._switch.findChildren(QWidget))
+        focused = any(widget.hasFocus() for widget in self._switch.findChildren(QWidget))
         empty(self._names)
         for place, (who, name, letter) in enumerate(shown, 1):
             tab = ShorteningButton("tab", f"council_switch_{place}")

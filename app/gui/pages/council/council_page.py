@@ -38,12 +38,16 @@ from app.gui.widgets.text import named
 
 
 def discussed(message: Message) -> bool:
-    """Say whether a message is of a debate: what is said in a round, and what the minority writes after it."""
+    """Say whether a message is of a debate: what is said in a round, and what the minority writes after
+    it.
+    """
     return message.round > 0 and message.part in SPOKEN
 
 
 def first_step(session: DebateSession, messages: Iterable[Message]) -> str:
-    """Return the step that shows what is new: the verdict of a debate, a debate that goes on, else the answers."""
+    """Return the step that shows what is new: the verdict of a debate, a debate that goes on,
+    else the answers.
+    """
     council = session.debate.council
     if council is None or not council.rounds or not any(map(discussed, messages)):
         return decision_steps.ANSWERS
@@ -72,7 +76,7 @@ class ColumnFinder:
         bar.closed.connect(self._on_closed)
 
     def _there(self) -> list[str]:
-        return [one for one in self._transcripts() if self._found.get(one, (0, 0))[1]]
+        return [transcript for transcript in self._transcripts() if self._found.get(transcript, (0, 0))[1]]
 
     def find(self, text: str) -> None:
         """Find words in all transcripts that are searched now; the others find nothing any more."""
@@ -87,14 +91,16 @@ class ColumnFinder:
             shown.setFocus()
 
     def on_found(self, who: str, number: int, count: int) -> None:
-        """Count the places of all transcripts in their order; the first one that has any is where the search is."""
+        """Count the places of all transcripts in their order; the first one that has any is
+        where the search is.
+        """
         self._found[who] = (number, count)
         there = self._there()
         if there and self.at not in there:
             self.at = there[0]
-        before = sum(self._found[one][1] for one in there[: there.index(self.at)]) if there else 0
+        before = sum(self._found[item][1] for item in there[: there.index(self.at)]) if there else 0
         at = self._found[self.at][0] if there else 0
-        self._bar.show_count(before + at, sum(self._found[one][1] for one in there))
+        self._bar.show_count(before + at, sum(self._found[item][1] for item in there))
 
     def step(self, step: int) -> None:
         """Go to the next place, or the one before, over all transcripts."""
@@ -154,7 +160,7 @@ class CouncilPage(DecisionView):
         self, session: DebateSession, messages: Messages, *, read_only: bool = False, damaged: int = 0
     ) -> None:
         super().show_session(session, messages, read_only=read_only, damaged=damaged)
-        self._messages = {one.id: one for one in messages}
+        self._messages = {message.id: message for message in messages}
         self._said = ""
         self._judge = session.debate.judge
         self._build(session)
@@ -162,7 +168,7 @@ class CouncilPage(DecisionView):
 
     def prepend(self, messages: Messages, *, read_only: bool, damaged: int) -> None:
         super().prepend(messages, read_only=read_only, damaged=damaged)
-        self._messages = {one.id: one for one in messages} | self._messages
+        self._messages = {message.id: message for message in messages} | self._messages
         if self._session is not None:
             self._build(self._session)
         self.refresh()
@@ -178,7 +184,7 @@ class CouncilPage(DecisionView):
             feed.session_changed(session)
             if session.status != Status.RUNNING:
                 feed.clear_speaking()
-        if not self.columns.are_of([one.id for one in session.debate.participants]):
+        if not self.columns.are_of([participant.id for participant in session.debate.participants]):
             # Who answered from outside takes part from now on.
             self._build(session)
         self.refresh()
@@ -238,16 +244,18 @@ class CouncilPage(DecisionView):
 
     def _build(self, session: DebateSession) -> None:
         """Make a column for each participant, and show everybody's messages."""
-        if self.columns.make([one.id for one in session.debate.participants]):
+        if self.columns.make([participant.id for participant in session.debate.participants]):
             self._name_columns()
         self._column_of = {}
         for column in self.columns.all.values():
-            rows = [one for one in self._messages.values() if column in self._columns_for(one)]
+            rows = [message for message in self._messages.values() if column in self._columns_for(message)]
             column.show_messages(session, rows)
             column.transcript.feed.set_retry_allowed(not self._read_only)
 
     def people(self) -> dict[str, Shown]:
-        """Return how each participant is shown; where names are hidden, they are in an order that tells nothing."""
+        """Return how each participant is shown; where names are hidden, they are in an order
+        that tells nothing.
+        """
         participants = self._session.debate.participants if self._session else ()
         return shown_people(participants, self.session_id if self._hide.isChecked() else "", self._language)
 
@@ -266,11 +274,13 @@ class CouncilPage(DecisionView):
         return self.columns.all.get(who)
 
     def _columns_for(self, message: Message) -> list[CouncilColumn]:
-        """Return where a message is a row: an answer in its column, a further question in those whom it asks."""
+        """Return where a message is a row: an answer in its column, a further question in those whom it
+        asks.
+        """
         if message.part == CouncilPart.QUESTION:
-            first = next((one.id for one in self._messages.values() if one.part == CouncilPart.QUESTION), "")
+            first = next((msg.id for msg in self._messages.values() if msg.part == CouncilPart.QUESTION), "")
             asked = () if message.id == first else message.data_as(Question).to or self.columns.all
-            return [self.columns.all[one] for one in asked if one in self.columns.all and one != MERGED]
+            return [self.columns.all[item] for item in asked if item in self.columns.all and item != MERGED]
         column = self._column(message)
         return [column] if column else []
 
@@ -308,14 +318,15 @@ class CouncilPage(DecisionView):
             helper=helper,
             could=could,
             lacks=self._lacks(session, could),
-            verdicts=[one.number for one in every if one is not now],
+            verdicts=[item.number for item in every if item is not now],
             read_only=self._read_only,
             plain=step in (decision_steps.VOTES, decision_steps.VERDICT, decision_steps.DECISION),
         )
         given = self.verdicts.show_given(every)
         earlier = given is not None and given is not now
         if given is not None and earlier:
-            # A verdict before the last question, or before it is judged again: nothing can be asked of it any more.
+            # A verdict before the last question, or before it is judged again: nothing can be asked of it any
+            # more.
             then = replace(session, debate=given.debate)
             judged = replace(judged, session=then, record=given.record, result=given.result)
             judged = replace(judged, may_ask=False, prices={})
@@ -323,7 +334,7 @@ class CouncilPage(DecisionView):
         written = step_of(judged) in (BlindStep.WRITING, BlindStep.FAILED)
         there = given is not None and (ended or written or earlier)
         self._judged_side.choose(judged, may_pick=there and not self._read_only)
-        spoken = (one for one in messages if one.part != CouncilPart.DISSENT)
+        spoken = (message for message in messages if message.part != CouncilPart.DISSENT)
         turns, votes = sum(map(discussed, spoken)), len(judged.record.ballots)
         much = {
             decision_steps.ANSWERS: str(result.answered or ""),
@@ -351,7 +362,9 @@ class CouncilPage(DecisionView):
         return words(self.councils.providers.without_help(session, "council.small")) if self.councils else ""
 
     def _prices(self, messages: Messages) -> dict[str, str]:
-        """Return the prices of all steps with the judge chosen now; those that are not known yet are asked for."""
+        """Return the prices of all steps with the judge chosen now; those
+        that are not known yet are asked for.
+        """
         session = self._session
         if session is None or self.councils is None:
             return {}
@@ -400,7 +413,7 @@ class CouncilPage(DecisionView):
             return
         quotes: dict[str, list[tuple[str, str]]] = {}
         for kind in reversed(self.steps.marks()):
-            for quote in chain.from_iterable(one.quotes for one in self.now.record.points(kind)):
+            for quote in chain.from_iterable(point.quotes for point in self.now.record.points(kind)):
                 quotes.setdefault(quote.message, []).append((quote.text, kind))
         for column in self.columns.all.values():
             column.transcript.search.marks.show(quotes)
@@ -487,8 +500,8 @@ class CouncilPage(DecisionView):
     def _on_submitted(self, text: str) -> None:
         """Ask only those who are named with @, else whom the input is for."""
         participants = self._session.debate.participants if self._session else ()
-        found = (one for one in find_names(text, participants) if text[max(0, one.start - 1)] == "@")
-        named_ones = {one.participant_id for one in found}
+        found = (name for name in find_names(text, participants) if text[max(0, name.start - 1)] == "@")
+        named_ones = {hit.participant_id for hit in found}
         alone = named_ones or ({self._follow_up.to} if self._follow_up.to else set())
         self.ask_requested.emit(self.session_id, text, tuple(sorted(alone)))
 
@@ -496,7 +509,7 @@ class CouncilPage(DecisionView):
         if self._session is None:
             return
         options = self.now.record.options()
-        dialog = OptionsDialog(self._language, [(one.id, one.text) for one in options], self)
+        dialog = OptionsDialog(self._language, [(option.id, option.text) for option in options], self)
         dialog.chosen.connect(self.asking(self.options_chosen))
         dialog.open()
 

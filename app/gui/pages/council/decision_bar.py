@@ -1,4 +1,5 @@
-"""What can be done next with a decision, in one row: the next step with its price, all others in a menu, and the input.
+"""What can be done next with a decision, in one row: the next step with its price, all others in a menu,
+and the input.
 
 Above it stands how far the decision is, and what must be said about it.
 """
@@ -62,7 +63,9 @@ def fit_bar(ways: Sequence[QWidget], width: int) -> None:
 
 
 class FollowUp(Composer):
-    """The input in one row, with whom it is for before it: `to` is the id of who alone is asked, "" for all."""
+    """The input in one row, with whom it is for before it: `to` is the id of who alone is asked, "" for
+    all.
+    """
 
     target_changed = Signal()
 
@@ -84,7 +87,7 @@ class FollowUp(Composer):
     def show_for(self, people: People, *, price: str, running: bool) -> None:
         """Offer to ask all or one of these, for a price; while it is `running` nothing can be asked."""
         words = self._language
-        self._names = {"": words("council.everyone")} | {who: one.name for who, one in people.items()}
+        self._names = {"": words("council.everyone")} | {who: person.name for who, person in people.items()}
         self.to = self.to if self.to in people else ""
         name = self._names[self.to]
         self.target.show_words(unmarked(name))
@@ -164,17 +167,17 @@ class DecisionBar(QWidget):
     ) -> None:
         """Show how far a decision is, and what can be done, each with its price.
 
-        `judges` are those who could judge with their names, and `judge` the one that is chosen. Where there is no `helper` to
-        compare answers, which `lacks` says, a provider can be added. `could` is one that could compare them if it might
-        read any session. `verdicts` are the numbers of those before the last question. On a `plain` page something else is
-        the next step.
+        `judges` are those who could judge with their names, and `judge` the one that is chosen. Where there
+        is no `helper` to compare answers, which `lacks` says, a provider can be added. `could` is one that
+        could compare them if it might read any session. `verdicts` are the numbers of those before the last
+        question. On a `plain` page something else is the next step.
         """
         session, result, words = shown.session, shown.result, self._language
         council = session.debate.council
         running, paused = session.status == Status.RUNNING, resumable(session)
         idle, enough = not running and not paused, result.answered >= MIN_PARTICIPANTS
         agreed = result.state in (State.SETTLED, State.AGREED_ONE_FAMILY) and not result.stop
-        compared = any(one.part == CouncilPart.DIFFERENCES and one.data for one in shown.messages.values())
+        compared = any(item.part == CouncilPart.DIFFERENCES and item.data for item in shown.messages.values())
         late = "differences" in result.degraded or result.answered < result.asked or not compared
         helped = idle and enough and bool(helper)
         offered = {
@@ -236,7 +239,9 @@ class DecisionBar(QWidget):
         return self._language(key) if key in self._language.texts else ""
 
     def _show_said(self, shown: Judged, lacks: str, *, whole: bool) -> None:
-        """Say how a decision stands; it is `whole` once all calls have ended and there is something to compare."""
+        """Say how a decision stands; it is `whole` once all calls have ended and there is something
+        to compare.
+        """
         session, result, words = shown.session, shown.result, self._language
         if whole:
             self._chip.set_text(state_text(result, words), TONES.get(State(result.state), "warn"))
@@ -253,7 +258,7 @@ class DecisionBar(QWidget):
             debates = council is not None and council.rounds > council.debated
             debates = debates and not comparison_due(shown.record)
             said = words("council.debating" if debates else "council.comparing")
-        if running and (doing := next((DOING[one] for one in DOING if one in self._doing), "")):
+        if running and (doing := next((DOING[part] for part in DOING if part in self._doing), "")):
             said = words(doing)
         if checking(session):
             said = " · ".join((words.reason(session.reason), said))

@@ -24,7 +24,9 @@ CIRCLE, GAP = 18, 2
 
 
 class StepButton(ShorteningButton):
-    """A step: its place in a circle, filled while it is open and a tick once it is done, and in grey how much it has."""
+    """A step: its place in a circle, filled while it is open and a tick once it is done, and
+    in grey how much it has.
+    """
 
     def __init__(self, look: Look, _kind: str, name: str) -> None:
         super().__init__("step", name)
@@ -32,7 +34,9 @@ class StepButton(ShorteningButton):
         look.changed.connect(self.update)
 
     def show_step(self, place: str, text: str, much: str, *, done: str, hint: str) -> None:
-        """Show a step; `done` says that it is done, and `hint` what it would do where it is not reached yet."""
+        """Show a step; `done` says that it is done, and `hint` what it would do where it is not reached
+        yet.
+        """
         self._place, self._much, self._done = place, much, bool(done)
         # Bold words are wider by a little.
         width = (self.fontMetrics().horizontalAdvance(much) if much else GAP) + GAP
@@ -67,7 +71,8 @@ class StepButton(ShorteningButton):
 
 
 class DecisionSteps(QWidget):
-    """The steps side by side, or a button with a menu of them where that is too wide; Alt and a number open one.
+    """The steps side by side, or a button with a menu of them where that is too wide; Alt
+    and a number open one.
 
     Where answers are one of them, two words at the right switch what is marked in these. Emits chosen(step),
     marks_changed().
@@ -105,7 +110,9 @@ class DecisionSteps(QWidget):
         return self._row.value()
 
     def holds_focus(self) -> bool:
-        """Say whether the user goes through the steps; otherwise a step was opened by its key or a button elsewhere."""
+        """Say whether the user goes through the steps; otherwise a step was opened by its key
+        or a button elsewhere.
+        """
         focus: QWidget | None = self.window().focusWidget()
         return focus is not None and self.isAncestorOf(focus)
 
@@ -125,7 +132,9 @@ class DecisionSteps(QWidget):
         *,
         decided: bool,
     ) -> None:
-        """Show how much each step has, None where it is not reached yet, and offer to switch the marks that there are."""
+        """Show how much each step has, None where it is not reached yet, and offer to switch the marks
+        that there are.
+        """
         words = self._language
         last = max(place for place, step in enumerate(self._steps[:-1]) if much[step] is not None)
         for place, step in enumerate(self._steps):

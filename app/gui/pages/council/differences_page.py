@@ -1,4 +1,6 @@
-"""What the answers of a council differ on: the options and who holds them, and the claims; and the dialog for the options."""
+"""What the answers of a council differ on: the options and who holds them, and the claims;
+and the dialog for the options.
+"""
 
 from collections.abc import Sequence
 
@@ -24,7 +26,9 @@ BULLET = "•  "
 
 
 class Glance(QFrame):
-    """A card of three parts, side by side where there is room, else under each other; emits edit_requested() for the options."""
+    """A card of three parts, side by side where there is room, else under each other; emits edit_requested()
+    for the options.
+    """
 
     edit_requested = Signal()
 
@@ -77,12 +81,12 @@ class Glance(QFrame):
             part.setVisible(bool(lines))
 
     def _option(self, judged: Judged, option: str, holders: Sequence[str]) -> QWidget:
-        row, held = QWidget(), [judged.people[one] for one in holders if one in judged.people]
+        row, held = QWidget(), [judged.people[holder] for holder in holders if holder in judged.people]
         letter, said = judged.record.letters[option], judged.record.texts[option]
         tile = Letter(self._look, letter, leads=option == judged.result.headline)
         marks, count = [mark_of(self._look, one) for one in held], plain_label("hint", text=str(len(holders)))
         hbox(tile, (Paragraph("card_title", text=said), 1), *marks, count, inside=row, spacing=6)
-        who = ", ".join(one.name for one in held)
+        who = ", ".join(shown.name for shown in held)
         row.setAccessibleName(f"{letter}: {said} ({who})")
         return row
 
@@ -110,7 +114,9 @@ class DifferencesPage(ClaimsPage):
 
 
 class OptionsDialog(AskDialog):
-    """A line for each option, and empty ones for more; emits `chosen` with (id, text) of each, "" where it is new."""
+    """A line for each option, and empty ones for more; emits `chosen` with (id, text) of each, ""
+    where it is new.
+    """
 
     chosen = Signal(object)
 

@@ -22,15 +22,15 @@ CHECKED = (NoVoteReason.FOLLOWS_ORDER, NoVoteReason.SKIPPED)
 def no_vote_rows(words: Language, debate: Debate, check: Check, *, may_check: bool) -> list[QWidget]:
     """Return a row for each who does not vote; its button calls `check` with the participant's id."""
     rows = []
-    for one in debate.participants:
-        if not (text := no_vote_text(debate, one, words)):
+    for item in debate.participants:
+        if not (text := no_vote_text(debate, item, words)):
             continue
         row = QWidget()
-        again = button("link", f"check_again_{one.id}", partial(check, one.id), text=words("voting.again"))
-        again.setAccessibleName(f"{words('voting.again')}: {one.name}")
-        if not may_check or main_code(debate.no_vote_of(one)) not in CHECKED:
+        again = button("link", f"check_again_{item.id}", partial(check, item.id), text=words("voting.again"))
+        again.setAccessibleName(f"{words('voting.again')}: {item.name}")
+        if not may_check or main_code(debate.no_vote_of(item)) not in CHECKED:
             again.hide()
-        said = named(f"no_vote_{one.id}", Paragraph("hint", text=text))
+        said = named(f"no_vote_{item.id}", Paragraph("hint", text=text))
         hbox((said, 1, Qt.AlignmentFlag.AlignVCenter), again, inside=row, spacing=8)
         rows.append(row)
     return rows

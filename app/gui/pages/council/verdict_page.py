@@ -1,4 +1,5 @@
-"""The verdict on a debate or a council: what leads and how it came to that, what the minority holds, and the claims.
+"""The verdict on a debate or a council: what leads and how it came to that, what the minority holds,
+and the claims.
 
 The claims on which the answer turns: who holds and who denies each, and where that was said.
 """
@@ -50,7 +51,7 @@ class CitingPage(QWidget):
     def cited(self, kind: str, points: Sequence[Point], judged: Judged, *, listed: bool = False) -> CitedText:
         """Return sentences with what they cite of a debate or a council."""
         text = CitedText(kind, self, listed=listed)
-        text.show_points(points, lambda one: judged.cite(one, self.language))
+        text.show_points(points, lambda item: judged.cite(item, self.language))
         text.cite_requested.connect(self.cite_requested)
         return text
 
@@ -86,8 +87,8 @@ class ClaimRow(QFrame):
 
     def _side(self, look: Look, judged: Judged, title: str, who: Collection[str]) -> QWidget:
         side, parts = QWidget(), []
-        for one, shown in judged.people.items():
-            if one in who:
+        for person, shown in judged.people.items():
+            if person in who:
                 parts += [mark_of(look, shown), plain_label("hint", text=shown.name)]
         hbox(plain_label("hint", text=title), *parts, inside=side, spacing=5)
         return side
@@ -97,7 +98,7 @@ class ClaimRow(QFrame):
         if key in controls.ENTER and self._claim.cites:
             self._requested.emit(self._claim.cites[0])
         elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-            rows = [one for one in self.window().findChildren(ClaimRow) if one.isVisible()]
+            rows = [row for row in self.window().findChildren(ClaimRow) if row.isVisible()]
             place = rows.index(self) + (1 if key == Qt.Key.Key_Down else -1)
             if 0 <= place < len(rows):
                 rows[place].setFocus(Qt.FocusReason.TabFocusReason)
@@ -194,9 +195,9 @@ class HolderBar(QWidget):
 class VerdictPage(CitingPage):
     """Shows a verdict, or of a debate that has none how to get it.
 
-    Emits argue_requested(option id), check_requested(participant id), join_requested() for who answered from outside,
-    blind_requested(), decision_requested(), judge_requested("provider/model"), connect_requested() to
-    add a provider, and read() where the user sees a verdict that was not kept as read.
+    Emits argue_requested(option id), check_requested(participant id), join_requested() for who answered from
+    outside, blind_requested(), decision_requested(), judge_requested("provider/model"), connect_requested()
+    to add a provider, and read() where the user sees a verdict that was not kept as read.
     """
 
     read = Signal()
@@ -215,7 +216,9 @@ class VerdictPage(CitingPage):
         self._shown: Judged | None = None
         self._chosen = ""
         self.held_up: Callable[[str], tuple[int, int]] = lambda _state: (0, 0)
-        """Returns how many results of a state turned out right, of how many that are known; set by who knows the journal."""
+        """Returns how many results of a state turned out right, of how many that are known;
+        set by who knows the journal.
+        """
         self.scores: Callable[[], Mapping[str, Score]] = dict
         """Returns how right each model has been, by its "provider/model"; set by who knows the journal."""
         self.decision: Callable[[str], tuple[str, str] | None] = lambda _session_id: None
@@ -244,13 +247,13 @@ class VerdictPage(CitingPage):
             self._lists(judged),
             blind_card(self.language, self.look, judged, self.blind_requested.emit),
         ]
-        vbox(*[one for one in found if one is not None], STRETCH, inside=left, spacing=12)
+        vbox(*[frame for frame in found if frame is not None], STRETCH, inside=left, spacing=12)
         beside: list[QFrame | None] = [self._before_after(judged)]
         if judged.session.debate.is_council:
             beside.append(outside_card(self.language, self.look, judged, self.join_requested.emit))
         if judged.may_ask and (judged.record.readings() or judged.record.voted_rounds):
             beside.append(self._journal(judged))
-        cards = [one for one in beside if one is not None]
+        cards = [frame for frame in beside if frame is not None]
         vbox(*cards, STRETCH, inside=right, spacing=12)
         self._columns.addWidget(left, 1)
         self._columns.addWidget(right)
@@ -330,16 +333,16 @@ class VerdictPage(CitingPage):
         if "differences" in result.degraded:
             lacks.append(words("council.grouped"))
         if result.after.missing and record.rounds and record.voted_rounds:
-            names = ", ".join(judged.people[one].name for one in result.after.missing)
+            names = ", ".join(judged.people[item].name for item in result.after.missing)
             lacks.append(words("council.missing", names=names))
-        lacks += outcome.unread_lines(result, {who: one.name for who, one in judged.people.items()}, words)
+        lacks += outcome.unread_lines(result, {who: item.name for who, item in judged.people.items()}, words)
         if lacks:
             warned = len(lacks) > 2 or result.degraded
             parts.append(hbox((Paragraph("warn" if warned else "hint", text=" · ".join(lacks)), 1)))
         contested = result.against == "judge" and result.choice != NEITHER
         shown = [*result.leading, *([result.choice] if contested else [])]
         # Where nobody voted, what a judge chose only once is shown with that.
-        shown = shown or [one.choice for one in read[:1]]
+        shown = shown or [reading.choice for reading in read[:1]]
         row = hbox(spacing=12)
         for place, option in enumerate(shown):
             title = words("council.by_judge" if place else "council.by_ballots") if contested else ""
@@ -364,7 +367,9 @@ class VerdictPage(CitingPage):
         return card("council_verdict", *parts, spacing=10)
 
     def _band(self, judged: Judged) -> QFrame | None:
-        """Return how reliable the verdict is, in words and colour, and who judged; None where nobody was to judge."""
+        """Return how reliable the verdict is, in words and colour, and who judged; None where nobody was
+        to judge.
+        """
         words, result = self.language, judged.result
         said, tone = outcome.reliability(result, judged.record, words)
         if not said or not (result.judge or has_ended(judged.session)):
@@ -383,7 +388,7 @@ class VerdictPage(CitingPage):
     def _ways_to_a_verdict(self, judged: Judged) -> list[QBoxLayout]:
         """Return why there is no verdict on a debate yet, and what asks for it."""
         words, session, judges = self.language, judged.session, judged.judges
-        small = not judges and all(one.provider == EMBEDDED for one in session.debate.participants)
+        small = not judges and all(item.provider == EMBEDDED for item in session.debate.participants)
         said = "failure.too_small" if small else "verdict.not_yet"
         if not has_ended(session):
             said = "verdict.judging" if session.status == Status.RUNNING else "verdict.at_the_end"
@@ -398,7 +403,7 @@ class VerdictPage(CitingPage):
             made = controls.button("", "debate_add_provider", self.connect_requested, text=connect)
             return [*parts, hbox(made, STRETCH)]
         choice = say(named("debate_judge", controls.Choice(self.look)), words, name="verdict.judge")
-        choice.offer([(one, self.judge_words(one, name)) for one, name in judges.items()], self._chosen)
+        choice.offer([(judge, self.judge_words(judge, name)) for judge, name in judges.items()], self._chosen)
         choice.setToolTip(plain_tip(choice.currentText()))
         choice.currentIndexChanged.connect(lambda _place: self._on_judge(choice))
         ask = controls.button("primary", "debate_ask", text=words("verdict.ask"))
@@ -450,8 +455,8 @@ class VerdictPage(CitingPage):
         tallies: dict[str, Mapping[str, float]] = {"council.plain": after.votes, weighted: after.weighted}
         lines: list[QBoxLayout | QWidget] = []
         for key, votes in tallies.items():
-            held = sorted(((count, one) for one, count in votes.items() if count), key=lambda one: -one[0])
-            bar = TallyBar(self.look, [(count, one == judged.result.headline) for count, one in held])
+            held = sorted(((count, vote) for vote, count in votes.items() if count), key=lambda one: -one[0])
+            bar = TallyBar(self.look, [(count, item == judged.result.headline) for count, item in held])
             text = ElidedLabel("value", text=" · ".join(f"{letters[one]} {count:.3g}" for count, one in held))
             name = plain_label("hint", text=words(key))
             name.setToolTip(plain_tip(words(f"{key}.hint")))
@@ -502,7 +507,7 @@ class VerdictPage(CitingPage):
 
     def _lists(self, judged: Judged) -> QFrame | None:
         words, record = self.language, judged.record
-        read = next((one for one in record.readings() if one.agreed or one.open), None)
+        read = next((reading for reading in record.readings() if reading.agreed or reading.open), None)
         last: list[Point] = []
         if judged.result.failure and not record.debate.is_council:
             said = (outcome.last_words(record, who) for who in record.openings)
@@ -536,7 +541,7 @@ class VerdictPage(CitingPage):
         parts: list[QBoxLayout] = [hbox(plain_label("card_title", text=title), STRETCH, secret)]
         if several and not council:
             parts.append(hbox((VoteChart(words, self.look, record, judged.people), 1)))
-        moved, last_cites = 0, {one.participant: one.cites for one in judged.result.moves}
+        moved, last_cites = 0, {move.participant: move.cites for move in judged.result.moves}
         for who, shown in judged.people.items() if rounds else ():
             if who not in record.ballots:
                 continue
@@ -566,7 +571,7 @@ class VerdictPage(CitingPage):
         if told := outcome.moves_line(judged.result, words):
             parts.append(hbox((Paragraph("hint", text=told), 1)))
         if adrift := outcome.drifted(record):
-            names = ", ".join(judged.people[one].name for one in adrift if one in judged.people)
+            names = ", ".join(judged.people[item].name for item in adrift if item in judged.people)
             parts.append(hbox((Paragraph("warn", text=words("council.drifted", names=names)), 1)))
         parts += [hbox((row, 1)) for row in no_votes]
         return card("council_before_after", *parts, spacing=10)

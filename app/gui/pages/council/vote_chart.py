@@ -32,7 +32,9 @@ class VoteLine:
     places: tuple[int | None, ...]
 
     def level(self, at: int) -> float | None:
-        """Return the option's place after a voted round, interpolated for a blank; None for who never chose one."""
+        """Return the option's place after a voted round, interpolated for a blank; None
+        for who never chose one.
+        """
         known = [number for number, place in enumerate(self.places) if place is not None]
         if not known:
             return None
@@ -52,7 +54,7 @@ class VoteChart(PaintedText):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._language, self._look = language, look
         lettered = zip(LETTERS, record.options(), strict=False)
-        self._options = [f"{letter}  {one.text}" for letter, one in lettered]
+        self._options = [f"{letter}  {option.text}" for letter, option in lettered]
         self._lines = [VoteLine(people[who], places) for who, places in vote_places(record).items()]
         self._rounds = record.voted_rounds
         self._levels = [[line.level(at) for at in range(len(self._rounds))] for line in self._lines]
@@ -129,7 +131,7 @@ class VoteChart(PaintedText):
         if None in points:
             return
         colour, behind = map(QtGui.QColor, self._look.tokens.speaker(line.shown.colour))
-        spots = [one for one in points if one is not None]
+        spots = [point for point in points if point is not None]
         for at, (start, end) in enumerate(zip(spots, spots[1:], strict=False)):
             voted = line.places[at] is not None and line.places[at + 1] is not None
             painter.setPen(QtGui.QPen(colour, 2, Qt.PenStyle.SolidLine if voted else Qt.PenStyle.DotLine))
@@ -152,7 +154,9 @@ class VoteChart(PaintedText):
     # Geometry
 
     def point(self, number: int, at: int) -> QPointF | None:
-        """Return where a vote is drawn: those for the same option stand below one another; None for who never voted."""
+        """Return where a vote is drawn: those for the same option stand below one another; None
+        for who never voted.
+        """
         level = self._levels[number][at]
         if level is None:
             return None
@@ -165,7 +169,7 @@ class VoteChart(PaintedText):
         found = []
         for level in range(len(self._options)):
             rounds = zip(*self._levels, strict=True)
-            most = max((sum(one == level for one in levels) for levels in rounds), default=0)
+            most = max((sum(item == level for item in levels) for levels in rounds), default=0)
             found.append(max(tall(LEVEL), most * (tall(MARK) + 1) + 8))
         return found
 
@@ -188,7 +192,7 @@ class VoteChart(PaintedText):
     def _room(self) -> QRectF:
         """Return the rectangle of the lines, without the options and rounds around it."""
         metrics = QtGui.QFontMetrics(self._small())
-        widest = max((metrics.horizontalAdvance(one) for one in self._options), default=0) + 1
+        widest = max((metrics.horizontalAdvance(option) for option in self._options), default=0) + 1
         left = PADDING + min(widest, self.width() * LABEL_PART) + GAP
         height = self.height() - self._foot() - 2 * PADDING
         return QRectF(left, PADDING, max(20.0, self.width() - left - PADDING), height)

@@ -1,7 +1,7 @@
 """The page of decisions: the list of all, due ones first, chips and a field that filter it, and the details.
 
-The rows, their columns, and what a screen reader says of them; and beside the list the chosen one, what came of it, how right
-its models have been.
+The rows, their columns, and what a screen reader says of them; and beside the list the chosen one, what came
+of it, how right its models have been.
 """
 
 from collections import Counter
@@ -257,7 +257,9 @@ class DecisionDetails(Details):
         return self._decision.id if self._decision is not None else ""
 
     def show_decision(self, decision: Decision | None, scores: Rates, today: date, *, can_open: bool) -> None:
-        """Show a decision, or how right all models have been; `can_open` says whether its session is there."""
+        """Show a decision, or how right all models have been; `can_open` says whether its session is
+        there.
+        """
         shown = (decision, scores, today, can_open)
         if shown == (self._decision, self._scores, self._today, self._can_open) and self._steps is not None:
             return
@@ -458,10 +460,10 @@ class DecisionDetails(Details):
         few = words("journal.few_votes") if known < CALIBRATED else ""
         sentence = " ".join(filter(None, (usual_text(exact(last_part(model)), score, words), few)))
         told = [words("journal.standing.hint")]
-        for one, each in shown.items():
+        for entry, each in shown.items():
             if each.count >= FEW:
                 before, after = f"{each.before:.2f}", f"{each.after:.2f}"
-                told.append(words("journal.brier", name=exact(last_part(one)), before=before, after=after))
+                told.append(words("journal.brier", name=exact(last_part(entry)), before=before, after=after))
         what = named("decision_what_text", Paragraph("hint", text="\n".join(told)))
         what.hide()
         ask = controls.button("link", "decision_what", text=words("journal.what"))
@@ -600,7 +602,9 @@ class DecisionsPage(ListPage):
         self._show_rows(anew=True)
 
     def _show_rows(self, *, anew: bool = False) -> None:
-        """Show those that fit chips and field, due ones first, then by month; `anew` if their texts may have changed."""
+        """Show those that fit chips and field, due ones first, then by month; `anew`
+        if their texts may have changed.
+        """
         fits, rows = finder(self.search.text()), list[Decision | str]()
         found = (each for each in self._decisions if fits(self._folded[each.id]))
         shown = [each for each in found if self._chips.value in (ALL, self._states[each.id])]

@@ -1,4 +1,6 @@
-"""What the user decides in a session: the form of it, for a dialog and for a page, and what was decided then."""
+"""What the user decides in a session: the form of it, for a dialog and for a page, and what was decided
+then.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -48,7 +50,7 @@ class DecisionForm(Form):
             Field(
                 "sure",
                 sure,
-                get=lambda one: str(one.sure) if one.sure >= 0 else "",
+                get=lambda item: str(item.sure) if item.sure >= 0 else "",
                 put=lambda text: {"sure": int(text) if text else -1},
                 fits=lambda text: not text or int(text) <= 100,
             ),
@@ -82,8 +84,9 @@ class DecisionForm(Form):
 class YourDecision(QWidget):
     """The form of a decision on a session's page, or what was decided and how that stands.
 
-    Emits wanted() for what the form begins with, kept(decision), opened() for what was decided, and memo_requested(). What is
-    entered for a session stays until another one is begun there, or the program ends.
+    Emits wanted() for what the form begins with, kept(decision), opened() for what was decided, and
+    memo_requested(). What is entered for a session stays until another one is begun there, or the program
+    ends.
     """
 
     wanted = Signal()

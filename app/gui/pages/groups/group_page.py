@@ -280,7 +280,8 @@ class GroupPage(DefinitionEditor[Group]):
         self._show_member()
 
     def _name_tools(self) -> None:
-        """Set the texts of what is in the bar; a narrow bar keeps its room for the title and the chat's button.
+        """Set the texts of what is in the bar; a narrow bar keeps its room for the title
+        and the chat's button.
 
         The menu in the sidebar shares a group too, and what is not saved says why beside its field.
         """
@@ -299,9 +300,9 @@ class GroupPage(DefinitionEditor[Group]):
         agent = self._agents.get(member)
         self.editor.setVisible(roomy and agent is not None)
         self._empty.setVisible(roomy and agent is None)
-        self._chat.setEnabled(any(one in self._agents for one in self.form.members))
+        self._chat.setEnabled(any(item in self._agents for item in self.form.members))
         if agent is not None:
-            shown = [self._agents[one].name for one in self.form.members if one in self._agents]
+            shown = [self._agents[item].name for item in self.form.members if item in self._agents]
             others = [name for name in shown if name != agent.name]
             self.editor.show_assistant(agent, built_in=agent.id in self._built_in, others=others)
         else:
@@ -318,7 +319,7 @@ class GroupPage(DefinitionEditor[Group]):
 
     def _on_changed(self) -> None:
         self.state.touch()
-        self._chat.setEnabled(any(one in self._agents for one in self.form.members))
+        self._chat.setEnabled(any(member in self._agents for member in self.form.members))
         self.renamed.emit()
 
     def _on_edit(self, member: str) -> None:

@@ -1,4 +1,5 @@
-"""Data in the settings: its folder and size, backups, import and export, the trash, faulty files; and saved prompts.
+"""Data in the settings: its folder and size, backups, import and export, the trash, faulty files;
+and saved prompts.
 
 The line at the foot shows the progress of the page's work.
 """
@@ -47,7 +48,8 @@ MOST_NAMED = 3
 class DataPage(DataShown):
     """Shows the stored data; `refresh` reads it again.
 
-    Signals: restored() after documents were restored, undo_offered(text, undo) after old versions of files were deleted.
+    Signals: restored() after documents were restored, undo_offered(text, undo) after old versions of files
+    were deleted.
     """
 
     restored = Signal()
@@ -121,9 +123,9 @@ class DataPage(DataShown):
             self._kept, self._thrown = await archive.backups(), await archive.thrown()
             self._parts = await archive.sizes()
             sessions = self._engine.sessions()
-            sizes = await self._engine.session_files.sizes(one.id for one in sessions)
-            made = [(one, size) for one in sessions if (size := sizes[one.id]).size]
-            self._made = sorted(made, key=lambda one: one[1].size, reverse=True)
+            sizes = await self._engine.session_files.sizes(session.id for session in sessions)
+            made = [(session, size) for session in sessions if (size := sizes[session.id]).size]
+            self._made = sorted(made, key=lambda item: item[1].size, reverse=True)
         except MootError as error:
             self._say_problem(error)
             return
@@ -247,7 +249,7 @@ class DataPage(DataShown):
         except MootError as error:
             self._say_problem(error)
         else:
-            dropped = sum(one.unapproved for one in chosen[:kept])
+            dropped = sum(arrival.unapproved for arrival in chosen[:kept])
             self._line.say(self._with_unapproved(self._language("data.imported", count=kept), dropped))
         self.refresh()
 
@@ -298,8 +300,8 @@ class DataPage(DataShown):
         if what == "restore":
             self._tasks.start("restore from bin", self._take_out(file))
             return
-        thrown = [one for one in self._thrown if what != "remove" or one.file == file]
-        files = [one.file for one in thrown]
+        thrown = [item for item in self._thrown if what != "remove" or item.file == file]
+        files = [item.file for item in thrown]
         title = " ".join(thrown[0].title.split())[:80] if thrown else ""
         remove, sure = words("data.bin.remove_now"), words("data.bin.sure", count=len(files), title=title)
         dialog = ConfirmDialog(words, remove, sure, remove, self)
@@ -307,7 +309,7 @@ class DataPage(DataShown):
         dialog.open()
 
     async def _take_out(self, file: str) -> None:
-        thrown = next((one for one in self._thrown if one.file == file), None)
+        thrown = next((item for item in self._thrown if item.file == file), None)
         if thrown is not None:
             await self._do(
                 self._engine.archive.take_out(file), self._language("data.bin.back", title=thrown.title)
@@ -340,7 +342,9 @@ class DataPage(DataShown):
         self.refresh()
 
     async def _looked_at(self, work: Awaitable[Found]) -> Found | None:
-        """Await the content of a file; show the error and return None if that fails, or if the page is closed."""
+        """Await the content of a file; show the error and return None if that fails, or
+        if the page is closed.
+        """
         self._line.say(self._language("data.looking"))
         try:
             found = await work
@@ -424,7 +428,9 @@ SAVED_PROMPTS = "settings_saved_prompts"
 
 
 class SavedPromptsPage(QWidget):
-    """Lists the prompts; emits undo_offered(text, undo) after one was deleted. One of the program is edited as a copy."""
+    """Lists the prompts; emits undo_offered(text, undo) after one was deleted.
+    One of the program is edited as a copy.
+    """
 
     undo_offered = Signal(str, object)
 
@@ -471,8 +477,8 @@ class SavedPromptsPage(QWidget):
     def _fit(self) -> None:
         chosen = self.list.current_id()
         self._delete.setEnabled(bool(chosen) and chosen not in self.list.fixed)
-        for one in (self._share, self._open):
-            one.setEnabled(bool(chosen))
+        for item in (self._share, self._open):
+            item.setEnabled(bool(chosen))
 
     def _on_edit(self) -> None:
         if chosen := self.list.current_id():
@@ -486,7 +492,7 @@ class SavedPromptsPage(QWidget):
 
     def _named(self, prompt: SavedPrompt) -> SavedPrompt:
         """Return a new prompt under a name that no other one has."""
-        taken = {one.name for one in self._prompts.all() if one.id != prompt.id}
+        taken = {item.name for item in self._prompts.all() if item.id != prompt.id}
         return replace(prompt, name=free_name(prompt.name, taken))
 
     def _start(self, work: Callable[[], Awaitable[object]]) -> None:

@@ -1,4 +1,5 @@
-"""Models in the settings: those of every provider, which are offered and the default; and models on this computer.
+"""Models in the settings: those of every provider, which are offered and the default;
+and models on this computer.
 
 Those on this computer are downloaded, paused, removed, or added from a file of one's own.
 """
@@ -173,7 +174,7 @@ class ModelsPage(DataShown):
 
     def _show_buttons(self) -> None:
         provider, model = self._chosen()
-        status = next((one for one in self._statuses() if one.config.id == provider), None)
+        status = next((item for item in self._statuses() if item.config.id == provider), None)
         free = bool(model) and status is not None and status.config.kind != EMBEDDED
         self._first.setEnabled(free and status is not None and model != status.default_model)
         fetched = self._engine.connections.list_of(provider)
@@ -215,7 +216,7 @@ class ModelsPage(DataShown):
         self._window_label.setText(label)
         self.window_size.setAccessibleName(label)
         if model:
-            config = next(one.config for one in self._statuses() if one.config.id == provider)
+            config = next(status.config for status in self._statuses() if status.config.id == provider)
             own = config.windows.get(model, 0)
             self.window_size.setText(str(own) if own else "")
             known = self._engine.connections.known_facts(provider, model).window
@@ -224,7 +225,7 @@ class ModelsPage(DataShown):
     def _on_window(self) -> None:
         provider, model = self._chosen()
         tokens = int(self.window_size.text() or 0)
-        config = next((one.config for one in self._statuses() if one.config.id == provider), None)
+        config = next((status.config for status in self._statuses() if status.config.id == provider), None)
         if model and config is not None and tokens != config.windows.get(model, 0):
             work = self._engine.connections.choose_window(provider, model, tokens)
             self._tasks.start(f"window {provider} {model} {tokens}", self._do(work))
@@ -277,7 +278,7 @@ class ModelsPage(DataShown):
 
     async def _fetch(self) -> None:
         words = self._language
-        statuses = [one for one in self._statuses() if one.ready]
+        statuses = [item for item in self._statuses() if item.ready]
         self._refresh.setEnabled(False)
         show_as(self.result, "hint", words("models.fetching", count=len(statuses)))
         try:
@@ -337,7 +338,7 @@ class LocalModelsPage(DataShown):
         local = self._engine.local_models
         # Besides the disk, the memory: what tells how much there is takes long to load.
         models, fitting = await asyncio.to_thread(
-            lambda: (models := local.all(), {one.id for one in models if local.fits(one)})
+            lambda: (models := local.all(), {item.id for item in models if local.fits(item)})
         )
         known = {model.id for model in models}
         for gone in [model_id for model_id in self.cards if model_id not in known]:
@@ -406,7 +407,7 @@ class LocalModelsPage(DataShown):
         """Ask whether a model is to be loaded that needs more memory than is free."""
         local, words = self._engine.local_models, self._language
         model = await asyncio.to_thread(local.find, model_id)
-        need, free = (size_text(words, one) for one in (model.memory, local.lacks_memory(model)))
+        need, free = (size_text(words, number) for number in (model.memory, local.lacks_memory(model)))
         title = words("local.anyway.title", name=model.name)
         text = words("local.anyway.text", need=need, free=free)
         dialog = ConfirmDialog(words, title, text, words("local.anyway"), self)
@@ -448,7 +449,8 @@ class LocalModelsPage(DataShown):
 
 
 class LocalModelCard(QFrame):
-    """One model: what it is, what it needs, how far its download is. Emits asked(get|pause|remove|offer|check|anyway, id).
+    """One model: what it is, what it needs, how far its download is.
+    Emits asked(get|pause|remove|offer|check|anyway, id).
 
     The `first` on offer has the primary button.
     """
@@ -488,7 +490,8 @@ class LocalModelCard(QFrame):
         votes: str,
         free: int,
     ) -> None:
-        """Show a model in its state; `progress` is that of a download under way, `votes` says whether it can vote.
+        """Show a model in its state; `progress` is that of a download under way,
+        `votes` says whether it can vote.
 
         `free` is the memory in bytes that models may take where that is too little, else 0.
         """
@@ -497,7 +500,7 @@ class LocalModelCard(QFrame):
         self.title.setText(words("local.built_in") if built_in else model.name)
         size = size_text(words, model.size)
         needs = words("local.needs", size=model.computer_gb) if model.computer_gb else ""
-        spoken = ", ".join(words(f"language.{one}") for one in model.languages)
+        spoken = ", ".join(words(f"language.{language}") for language in model.languages)
         self.facts.setText(" · ".join(filter(None, (model.maker, size, needs, spoken, model.licence))))
         own = words("local.own", path=model.path) if model.path and not model.repo and not built_in else ""
         about = words("provider.embedded.text") if built_in else model.about.get(words.name, own)
@@ -545,6 +548,6 @@ class LocalModelCard(QFrame):
         self.state.setText(" · ".join(filter(None, (text, left))))
 
     def _show_buttons(self) -> None:
-        for what, one in self.buttons.items():
-            one.setVisible(what in self._possible)
+        for what, item in self.buttons.items():
+            item.setVisible(what in self._possible)
         self.buttons["get"].setEnabled(not self.agree.isVisibleTo(self) or self.agree.isChecked())

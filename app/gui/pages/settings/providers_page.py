@@ -1,7 +1,8 @@
-"""Providers in the settings: a list with their states, the page of the chosen one, and the network they are reached by.
+"""Providers in the settings: a list with their states, the page of the chosen one,
+and the network they are reached by.
 
-A provider's page: enabled or not, address, models, key, and the Test button. The network: a proxy, and certificates of
-one's own or of a company.
+A provider's page: enabled or not, address, models, key, and the Test button. The network: a proxy, and
+certificates of one's own or of a company.
 """
 
 import shlex
@@ -192,7 +193,7 @@ class ProviderPage(QWidget):
 
     def refresh(self) -> None:
         """Show the current state of the provider; edited fields stay."""
-        known = [one for one in self._engine.providers() if one.config.id == self.provider_id]
+        known = [provider for provider in self._engine.providers() if provider.config.id == self.provider_id]
         if known:
             self._status = known[0]
             self._retranslate()
@@ -397,7 +398,7 @@ class ProvidersPage(QWidget):
         """Return the page of the provider shown; it is made when it is first asked for or shown."""
         provider_id = self.list.current_id()
         if provider_id not in self._made:
-            [status] = [one for one in self._engine.providers() if one.config.id == provider_id]
+            [status] = [item for item in self._engine.providers() if item.config.id == provider_id]
             page = self._made[provider_id] = self._new_page(status)
             add_page(self._pages, page)
         return self._made[provider_id]
@@ -415,7 +416,9 @@ class ProvidersPage(QWidget):
         super().showEvent(event)
 
     def look_again(self) -> None:
-        """Update the list of providers and their states after a change elsewhere; while they are hidden, once they are shown."""
+        """Update the list of providers and their states after a change elsewhere; while they are hidden,
+        once they are shown.
+        """
         self._outdated = True
         if self.isVisible():
             self._catch_up()
@@ -494,7 +497,9 @@ class ProvidersPage(QWidget):
         dialog.open()
 
     async def _ask_agent(self) -> None:
-        """Ask which external agent to add; nothing is started or saved before the user has agreed to the command line."""
+        """Ask which external agent to add; nothing is started or saved before the user has agreed
+        to the command line.
+        """
         found = await self._engine.connections.found_agents()
         dialog = AgentDialog(self._language, found, self.window())
         dialog.given.connect(self._on_agent_given)

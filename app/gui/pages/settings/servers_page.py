@@ -1,4 +1,5 @@
-"""MCP servers in the settings: their states, commands or addresses, and tools; and what runs without a question.
+"""MCP servers in the settings: their states, commands or addresses, and tools;
+and what runs without a question.
 
 The permissions given for good or for a session have each a Revoke.
 """
@@ -34,7 +35,8 @@ TOOLS_SHOWN = 12
 class ServersPage(QWidget):
     """Lists the servers and shows the chosen one; `refresh` reads them again.
 
-    Signal: undo_offered(text, undo) after a removal; `undo` restores it and returns whether its secrets were saved.
+    Signal: undo_offered(text, undo) after a removal; `undo` restores it and returns whether its secrets were
+    saved.
     """
 
     undo_offered = Signal(str, object)
@@ -97,9 +99,9 @@ class ServersPage(QWidget):
             return
         statuses, words = self._engine.servers.all(), self._language
         rows = []
-        for one in statuses:
-            text, tone = server_state(one, words)
-            dot, name = "" if tone == "neutral" else tone, one.server.name
+        for status in statuses:
+            text, tone = server_state(status, words)
+            dot, name = "" if tone == "neutral" else tone, status.server.name
             rows.append(RowItem(id=name, title=exact(name), second=text, dot=dot))
         self.list.show_rows(rows)
         self.list.setVisible(bool(statuses))
@@ -123,7 +125,7 @@ class ServersPage(QWidget):
     def _show(self) -> None:
         """Show the chosen server."""
         words, name = self._language, self.list.current_id()
-        statuses = [one for one in self._engine.servers.all() if one.server.name == name]
+        statuses = [item for item in self._engine.servers.all() if item.server.name == name]
         self._status = status = statuses[0] if statuses else None
         self._shown.setVisible(status is not None)
         if status is None:
@@ -173,7 +175,7 @@ class ServersPage(QWidget):
         """Give an assistant a server's tools, or take them from it."""
 
         def change(agent: Agent) -> Agent:
-            rest = tuple(one for one in agent.mcp_servers if one != server)
+            rest = tuple(item for item in agent.mcp_servers if item != server)
             return replace(agent, mcp_servers=rest if rest != agent.mcp_servers else (*rest, server))
 
         await self._engine.assistants.change(agent_id, change)
@@ -189,7 +191,9 @@ class ServersPage(QWidget):
             ServerLogDialog(self._language, server, text, self).open()
 
     async def _do(self, work: Awaitable[object]) -> bool:
-        """Await a change, show an error if it fails, and read the servers again; return whether it succeeded."""
+        """Await a change, show an error if it fails, and read the servers again; return whether it
+        succeeded.
+        """
         try:
             kept = await work
         except MootError as error:
@@ -263,7 +267,7 @@ class ServersPage(QWidget):
 
 def _some(tools: tuple[str, ...]) -> str:
     """Return the first names of tools, without the server's."""
-    return first_of([exact(one.partition("__")[2] or one) for one in tools], TOOLS_SHOWN)
+    return first_of([exact(tool.partition("__")[2] or tool) for tool in tools], TOOLS_SHOWN)
 
 
 CHANGES = (ServersChanged, SessionChanged, SessionDeleted, SessionRestored)
@@ -292,9 +296,9 @@ class PermissionsPage(DataShown):
     def refresh(self) -> None:
         """Read the permissions again."""
         found = self._engine.permissions.all()
-        self._shown = {f"{one.session_id}/{one.server}/{'/'.join(one.keys)}": one for one in found}
+        self._shown = {f"{item.session_id}/{item.server}/{'/'.join(item.keys)}": item for item in found}
         shown = self._shown.items()
-        rows = [RowItem(id=key, title=self._what(one), second=self._where(one)) for key, one in shown]
+        rows = [RowItem(id=key, title=self._what(item), second=self._where(item)) for key, item in shown]
         self.list.show_rows(rows)
         self.list.setVisible(bool(found))
         self._text.setVisible(bool(found))

@@ -185,12 +185,12 @@ class ShortcutsPage(QWidget):
 
     def _build(self) -> Iterator[None]:
         lines = self._add_card()
-        for one in COMMANDS:
-            row = self._rows[one.name] = ShortcutRow(self._language, self._look, one.name)
+        for command in COMMANDS:
+            row = self._rows[command.name] = ShortcutRow(self._language, self._look, command.name)
             row.given.connect(self._on_given)
-            row.reset.clicked.connect(lambda _on=False, name=one.name: self._on_reset(name))
-            self._show_keys(one)
-            if one.name == QUICK:
+            row.reset.clicked.connect(lambda _on=False, name=command.name: self._on_reset(name))
+            self._show_keys(command)
+            if command.name == QUICK:
                 row.note(self._quick_note[0], fails=self._quick_note[1])
             lines.addWidget(row)
             row.show()
@@ -239,9 +239,9 @@ class ShortcutsPage(QWidget):
 
     def retranslate(self) -> None:
         """Show every text in the language in use."""
-        for one in COMMANDS:
-            if one.name in self._rows:
-                self._show_keys(one)
+        for command in COMMANDS:
+            if command.name in self._rows:
+                self._show_keys(command)
         for keys, shown in self._fixed.items():
             shown.setText(written(keys))
 
@@ -259,7 +259,7 @@ class ShortcutsPage(QWidget):
             self.choose({"shortcuts": kept_shortcuts(self._keys)})
 
     def _on_reset(self, name: str) -> None:
-        keys = next(one.keys for one in COMMANDS if one.name == name)
+        keys = next(command.keys for command in COMMANDS if command.name == name)
         self._on_given(name, keys)
         self.rows[name].keys.setFocus()
 
@@ -268,13 +268,13 @@ class ShortcutsPage(QWidget):
         words, wanted = self._language, QKeySequence(keys, PORTABLE)
         if not keys:
             return ""
-        other = next((one for one, taken in self._keys.items() if taken == keys and one != name), "")
+        other = next((key for key, taken in self._keys.items() if taken == keys and key != name), "")
         if other:
             return words("keys.taken", keys=written(keys), command=words(f"palette.{other}"))
-        if any(one.name == name and one.keys == keys for one in COMMANDS):
+        if any(command.name == name and command.keys == keys for command in COMMANDS):
             return ""
         own = {written(fixed) for fixed, _name in FIXED}
-        standard = any(wanted in QKeySequence.keyBindings(one) for one in WRITING)
+        standard = any(wanted in QKeySequence.keyBindings(key) for key in WRITING)
         if not COMMANDING.search(keys) or standard or written(keys) in own:
             return words("keys.writing", keys=written(keys))
         return ""
@@ -409,7 +409,9 @@ class SettingsDialog(QDialog):
             page.note_quick(text, fails=fails)
 
     def show_notice(self, notice: Notice) -> None:
-        """Show a late answer of the keyring or the end of a download here, since the window is behind the dialog."""
+        """Show a late answer of the keyring or the end of a download here,
+        since the window is behind the dialog.
+        """
         if notice.code.startswith(("key_", "model_")):
             self._toasts.show_toast(self._language.notice(notice))
 
@@ -439,7 +441,9 @@ class SettingsDialog(QDialog):
         self._side.setFixedWidth(min(tall(SIDE_WIDTH), self.width() * 2 // 7))
 
     def _make(self, page: str) -> tuple[QWidget, QWidget]:
-        """Return a new page, and the widget that holds it: pages without a scroll area of their own get one."""
+        """Return a new page, and the widget that holds it: pages without a scroll area of their own get
+        one.
+        """
         language, look, engine, tasks = self._language, self._look, self._engine, self.tasks
         makers: dict[str, Callable[[], QWidget]] = {
             "providers": lambda: ProvidersPage(language, look, engine, tasks),
@@ -506,7 +510,7 @@ class SettingsDialog(QDialog):
         """Return the names and texts of a page's rows."""
         words = self._language
         if page == "shortcuts":
-            return [(one.name, words(f"palette.{one.name}")) for one in COMMANDS]
+            return [(command.name, words(f"palette.{command.name}")) for command in COMMANDS]
         return [(name, words(f"setting.{name}")) for name in settings_rows.settings_of(page)]
 
     def _on_found(self) -> None:
@@ -618,8 +622,8 @@ class PrivacyPage(QWidget):
     def retranslate(self) -> None:
         """Show the current state."""
         words, engine = self._language, self._engine
-        providers = [one for one in engine.providers() if one.ready]
-        away = [one for one in providers if not stays_here(one)]
+        providers = [status for status in engine.providers() if status.ready]
+        away = [status for status in providers if not stays_here(status)]
         self.lead.setText(words("privacy.some" if away else "privacy.nothing"))
         empty(self._cards)
         for provider in sorted(providers, key=stays_here):

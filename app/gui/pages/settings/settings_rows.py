@@ -37,7 +37,9 @@ SHOWN = 1_000
 
 
 class DataShown(QWidget):
-    """The base of pages that read what they show again whenever they are shown: another page may have changed it."""
+    """The base of pages that read what they show again whenever they are shown:
+    another page may have changed it.
+    """
 
     def __init__(self, language: Language, engine: Engine, tasks: Tasks) -> None:
         super().__init__()
@@ -78,7 +80,9 @@ class TwoLineList(ItemList):
 
 
 class KeptList(QWidget):
-    """A list of kept files with the buttons for the chosen one; emits `asked` with a button's name and the id."""
+    """A list of kept files with the buttons for the chosen one; emits `asked` with a button's name
+    and the id.
+    """
 
     asked = Signal(str, str)
 
@@ -336,7 +340,9 @@ class SettingsRows(Form):
 
 
 class SettingsPage(QWidget):
-    """The base of pages with rows and, beside them, settings that are no rows (`own`); emits chosen({name: value})."""
+    """The base of pages with rows and, beside them, settings that are no rows (`own`); emits chosen({name:
+    value}).
+    """
 
     def __init__(
         self,
@@ -445,16 +451,16 @@ class ChatsPage(SettingsPage):
         """Show the current settings, and the providers as they are now."""
         super().refresh()
         settings, words = self._settings(), self._language
-        ready = [one for one in self._providers() if one.ready and not _guided(one)]
+        ready = [provider for provider in self._providers() if provider.ready and not _guided(provider)]
         kept, offered = settings.helper_model, {"": words("setting.helper_model.own")}
-        for one in ready:
-            name = words.provider(one)
-            offered |= {f"{one.config.id}/{model}": exact(f"{name} – {model}") for model in one.models}
+        for status in ready:
+            name = words.provider(status)
+            offered |= {f"{status.config.id}/{model}": exact(f"{name} – {model}") for model in status.models}
         offered.setdefault(kept, exact(kept))
         self.helper.offer(offered.items(), kept)
-        for one in ready:
-            if one.config.id not in self.ticks:
-                self._add_tick(one)
+        for status in ready:
+            if status.config.id not in self.ticks:
+                self._add_tick(status)
         for provider_id, tick in self.ticks.items():
             with QSignalBlocker(tick):
                 tick.setChecked(provider_id in settings.may_read_any)
@@ -611,7 +617,7 @@ class UsagePage(DataShown):
         return name or self._language("usage.moot")
 
     def _session_names(self) -> Callable[[str], str]:
-        titles = {one.id: one.title for one in self._engine.sessions()}
+        titles = {session.id: session.title for session in self._engine.sessions()}
 
         def name(session_id: str) -> str:
             gone = "usage.session.gone" if session_id else "usage.moot"

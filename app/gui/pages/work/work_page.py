@@ -1,6 +1,7 @@
 """The page of all work, what needs the user, what stopped, runs and waits, and what is done today.
 
-The rows of its list and how they are painted, the tasks that wait for a busy assistant, and the details of what is chosen.
+The rows of its list and how they are painted, the tasks that wait for a busy assistant, and the details of
+what is chosen.
 """
 
 import time
@@ -123,7 +124,7 @@ class WorkRows(ItemModel):
             colour = "warn"
         if row.state == WorkState.DONE:
             # What was accepted as it is, is not what was met; and nobody has checked what has no criteria.
-            met = all(one.state == CriterionState.MET for one in row.criteria)
+            met = all(criterion.state == CriterionState.MET for criterion in row.criteria)
             colour = ("ok" if met else "warn") if row.criteria else "text_2"
         return WorkItem(
             id=row.id,
@@ -155,7 +156,9 @@ class WorkRows(ItemModel):
 
 
 class WorkDelegate(ItemDelegate):
-    """Paints work in columns: title and sentence, who holds it, since when, cost, and the button of its action."""
+    """Paints work in columns: title and sentence, who holds it, since when, cost, and the button
+    of its action.
+    """
 
     def button_in(self, rect: QRect, item: RowItem) -> QRect:
         """Return where the button of a row is; that of an assistant has more words."""
@@ -323,7 +326,9 @@ def _places(rows: Sequence[WorkRow | AssistantRow | str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueTask:
-    """A task with its title and state. `place` is None if it is running; `takers` are pairs (id, name) of assistants."""
+    """A task with its title and state.
+    `place` is None if it is running; `takers` are pairs (id, name) of assistants.
+    """
 
     id: str
     session_id: str
@@ -334,7 +339,9 @@ class QueueTask:
 
 
 class QueueView(QWidget):
-    """Shows tasks; emits opened(session id), moved_up(task id), taken_out(task id), given(task id, assistant id)."""
+    """Shows tasks; emits opened(session id), moved_up(task id), taken_out(task id), given(task id,
+    assistant id).
+    """
 
     opened = Signal(str)
     moved_up = Signal(str)
@@ -351,12 +358,12 @@ class QueueView(QWidget):
 
     def show_tasks(self, tasks: Sequence[QueueTask]) -> None:
         """Show these tasks; update only the states if nothing else changed, so that no button moves."""
-        plain = [replace(one, state="") for one in tasks]
+        plain = [replace(task, state="") for task in tasks]
         if plain != self._shown:
             self._shown = plain
             self._rebuild()
-        for one in tasks:
-            self._states[one.id].setText(one.state)
+        for task in tasks:
+            self._states[task.id].setText(task.state)
 
     def _rebuild(self) -> None:
         focus = self.focusWidget()
@@ -500,7 +507,7 @@ class WorkDetails(Details):
         works = row is not None and row.state == WorkState.RUNNING
         self.plan.show_plan(plan, editable=can_tell, working=works)
         criteria = row.criteria if row is not None else ()
-        met = sum(one.state == CriterionState.MET for one in criteria)
+        met = sum(criterion.state == CriterionState.MET for criterion in criteria)
         title = (words("criteria.title"), words("result.met", met=met, all=len(criteria)))
         show_or_hide(self._means_title, "  ".join(title) if criteria else "")
         self.means.show_criteria(criteria)
@@ -557,7 +564,8 @@ Row = WorkRow | AssistantRow | str
 
 
 class WorkPage(ListPage):
-    """Lists all work by its state, or by assistant; rows change places only while pointer and focus are outside the list.
+    """Lists all work by its state, or by assistant; rows change places only while pointer
+    and focus are outside the list.
 
     Signals: opened(id) when the user looks at the details of some work,
     chosen(id) when another row is the chosen one.
@@ -616,8 +624,8 @@ class WorkPage(ListPage):
         return next((row for row in self._rows if row.id == row_id), None)
 
     def show_totals(self, need: int, spent: float) -> str:
-        """Say in the details how much is done today, and return the rest: how much needs the user, of which `need` is new, how
-        much runs, and what was `spent` today in dollars.
+        """Say in the details how much is done today, and return the rest: how much needs the user, of
+        which `need` is new, how much runs, and what was `spent` today in dollars.
         """
         count, words = Counter(row.state for row in self._rows), self._language
         running, done = count[WorkState.RUNNING], count[WorkState.DONE]
@@ -637,7 +645,9 @@ class WorkPage(ListPage):
         return super().eventFilter(watched, event)
 
     def _show(self, *, anyway: bool = False) -> None:
-        """Show the rows; while the user is in the list all stay where they are, unless they are to move anyway."""
+        """Show the rows; while the user is in the list all stay where they are, unless they are
+        to move anyway.
+        """
         words = self._language
         self._kinds.show_counts(
             Counter(row.kind for row in self._rows),
@@ -645,7 +655,7 @@ class WorkPage(ListPage):
         )
         wanted, shown = self._sections(), self.list.work.rows
         before, now = _sections_of(shown), _sections_of(wanted)
-        changes = sum(before.get(one) != now.get(one) for one in {**before, **now})
+        changes = sum(before.get(item) != now.get(item) for item in {**before, **now})
         held = bool(shown) and not anyway and (self.list.hasFocus() or self.list.viewport().underMouse())
         if changes and held:
             fresh = {row.id: row for row in wanted if not isinstance(row, str)}
@@ -671,11 +681,11 @@ class WorkPage(ListPage):
         for row in fitting:
             for name in row.who or ("",):
                 works.setdefault(name, []).append(row)
-        by_name = [(one, works.pop(one.name, [])) for one in self._assistants]
-        busy = [(one, rows) for one, rows in by_name if rows]
-        idle = [(one, rows) for one, rows in by_name if not rows]
-        for one, rows in (*busy, *idle):
-            found += [one, *rows]
+        by_name = [(assistant, works.pop(assistant.name, [])) for assistant in self._assistants]
+        busy = [(item, rows) for item, rows in by_name if rows]
+        idle = [(item, rows) for item, rows in by_name if not rows]
+        for item, rows in (*busy, *idle):
+            found += [item, *rows]
         held = {row.id for _, rows in by_name for row in rows}
         rest = [row for row in fitting if row.id not in held]
         return [*found, words("work.others"), *rest] if rest else found

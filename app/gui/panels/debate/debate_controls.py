@@ -1,7 +1,8 @@
-"""A debate's controls: title, round, status, cost and facts, Pause, Resume and Stop, and a banner with problems.
+"""A debate's controls: title, round, status, cost and facts, Pause, Resume and Stop, and a banner
+with problems.
 
-Also the buttons for a turn that holds it up and for a debate that has ended, and what stands beside its transcript in the
-main area: its state, and each participant with its last vote and turn.
+Also the buttons for a turn that holds it up and for a debate that has ended, and what stands beside its
+transcript in the main area: its state, and each participant with its last vote and turn.
 """
 
 import time
@@ -49,7 +50,9 @@ class DebateControls(QFrame):
     check_skip_requested = Signal()
 
     def __init__(self, language: Language, look: Look, *, prefix: str, headed: bool) -> None:
-        """`headed` also shows title, status, cost and the buttons, which a page has in the top bar and at its bottom."""
+        """`headed` also shows title, status, cost and the buttons, which a page has in the top bar
+        and at its bottom.
+        """
         super().__init__()
         self._headed = headed
         self._language = language
@@ -142,7 +145,7 @@ class DebateControls(QFrame):
 
     def take_focus(self) -> None:
         """Focus the button of the side shown."""
-        next(one for one in self._side.findChildren(Button) if one.isChecked()).setFocus()
+        next(item for item in self._side.findChildren(Button) if item.isChecked()).setFocus()
 
     def show_retry(self, event: RetryScheduled) -> None:
         """Count down to the next try of a failed turn."""
@@ -151,7 +154,7 @@ class DebateControls(QFrame):
 
     def show_held_up(self, participants: Sequence[Participant]) -> None:
         """Set the participants that hold a paused debate up and that it could continue without."""
-        self._holds_up = tuple((one.id, one.name) for one in participants)
+        self._holds_up = tuple((participant.id, participant.name) for participant in participants)
         self._show_ways()
 
     def show_held(self, text: str) -> None:
@@ -203,7 +206,7 @@ class DebateControls(QFrame):
         stands = resumable(session) and not self._read_only
         self._show_pause(running=session.status == Status.RUNNING, resumable=stands)
         self.stop.setVisible(not ended and not self._read_only)
-        embedded = any(one.provider == EMBEDDED for one in debate.participants)
+        embedded = any(participant.provider == EMBEDDED for participant in debate.participants)
         knows = not has_hangul(debate.topic)
         honest = words("discussion.embedded" if knows else "discussion.embedded.not_english")
         if honest != self._honesty.text():
@@ -240,7 +243,7 @@ class DebateControls(QFrame):
         left = len(session.debate.participants) - len(session.debate.left)
         if waits is not None and left > MIN_PARTICIPANTS:
             names = ((waits.author.id, waits.author.name),)
-        focused = any(one.hasFocus() for one in self.held.findChildren(Button))
+        focused = any(item.hasFocus() for item in self.held.findChildren(Button))
         self.held.offer(names if due else ())
         self.held.setVisible(due)
         if focused and not due:
@@ -257,7 +260,7 @@ class DebateControls(QFrame):
         if self._session is None or not self._headed:
             return
         buttons = (self.pause, self.resume, self.stop)
-        taken = [one.sizeHint().width() for one in buttons if not one.isHidden()]
+        taken = [item.sizeHint().width() for item in buttons if not item.isHidden()]
         taken += [self._doing.minimumSizeHint().width()] if self._doing.text() else []
         edges = self.contentsMargins() + self.layout().contentsMargins()
         room = self.width() - edges.left() - edges.right() - sum(taken) - SPACE * (len(taken) + 1)
@@ -267,7 +270,8 @@ class DebateControls(QFrame):
         self._cost.setVisible(due and short <= room)
 
     def _show_pause(self, *, running: bool, resumable: bool) -> None:
-        """Show Pause, and Resume where no button is while the debate runs: a second click must not undo the first.
+        """Show Pause, and Resume where no button is while the debate runs:
+        a second click must not undo the first.
 
         The focus moves with them: on Stop a key press would end the debate.
         """
@@ -348,7 +352,7 @@ class DebateControls(QFrame):
 
 def turns_of(messages: Iterable[Message]) -> list[Message]:
     """Return what the participants of a debate said in turn."""
-    return [one for one in messages if one.author.kind == PARTICIPANT and not (one.part or one.is_interim)]
+    return [msg for msg in messages if msg.author.kind == PARTICIPANT and not (msg.part or msg.is_interim)]
 
 
 def facts_of(session: DebateSession, messages: Iterable[Message], spending: Spending, words: Language) -> str:
@@ -357,11 +361,11 @@ def facts_of(session: DebateSession, messages: Iterable[Message], spending: Spen
     people, left = session.debate.participants, session.debate.left
     facts = [
         words("verdict.participants", count=len(people)),
-        *(words("verdict.left_out", name=one.name) for one in people if one.id in left),
-        words("verdict.rounds", count=max((one.round for one in turns), default=0)),
+        *(words("verdict.left_out", name=person.name) for person in people if person.id in left),
+        words("verdict.rounds", count=max((turn.round for turn in turns), default=0)),
         words("verdict.turns", count=len(turns)),
     ]
-    if seconds := round(sum(one.seconds or 0.0 for one in turns)):
+    if seconds := round(sum(turn.seconds or 0.0 for turn in turns)):
         facts.append(time_text(seconds, words))
     # Where no price is known, the sum says so once.
     return " · ".join((*facts, *filter(None, (spending.known_text(words),))))
@@ -372,7 +376,9 @@ FIRST_WORDS = 48
 
 
 class HeldTurnBar(FlowBox):
-    """Buttons for a turn that holds a debate up: retry, skip, or continue without a participant (`left_out`)."""
+    """Buttons for a turn that holds a debate up: retry, skip, or continue without a participant
+    (`left_out`).
+    """
 
     retried = Signal()
     skipped = Signal()
@@ -423,7 +429,9 @@ def open_above(menu: QMenu, over: QPushButton | QToolButton) -> None:
 
 
 def turns_menu(parent: QWidget, turns: Messages, chosen: Callable[[str], None], language: Language) -> QMenu:
-    """Return a menu of turns from which another debate can start; `chosen` is called with the message's id."""
+    """Return a menu of turns from which another debate can start; `chosen` is called with the message's
+    id.
+    """
     menu = passing_menu(parent, "fork_menu")
     for turn in turns:
         words = " ".join(" ".join(block.text for block in blocks_of(turn, turn.content)).split())
@@ -484,7 +492,7 @@ class AfterBar(QWidget):
     def _fit(self) -> None:
         """Move the export into the menu if its button does not fit."""
         buttons = (self._fork, self._again, self._export, self._more)
-        needed = sum(one.sizeHint().width() for one in buttons) + 8 * len(buttons)
+        needed = sum(item.sizeHint().width() for item in buttons) + 8 * len(buttons)
         self._export.setVisible(needed <= self.width())
 
     def _more_menu(self) -> QMenu:
@@ -527,7 +535,9 @@ class Standing(NamedTuple):
 
 
 class DebateSummary(QWidget):
-    """What the panel shows of the session in the main area, in place of a second transcript; emits turn_requested(message id)."""
+    """What the panel shows of the session in the main area, in place of a second transcript;
+    emits turn_requested(message id).
+    """
 
     turn_requested = Signal(str)
 
@@ -552,11 +562,12 @@ class DebateSummary(QWidget):
     def show_debate(
         self, session: DebateSession, spending: Spending, record: Record, people: People, writing: Writing
     ) -> None:
-        """Show a debate or council as it is now; `people` says how the participants are shown, and in which order.
+        """Show a debate or council as it is now; `people` says how the participants are shown, and in
+        which order.
 
         `writing` has the parts that are being written, by who writes them.
         """
-        words, said = self._language, [one for one in record.all if not session.debate.is_council]
+        words, said = self._language, [message for message in record.all if not session.debate.is_council]
         before, self._session = self._session, session
         # The page of a council counts its calls itself.
         facts = facts_of(session, said, spending, words) if said else spending.known_text(words)
@@ -569,7 +580,7 @@ class DebateSummary(QWidget):
         self.controls.show_doing(writing.values())
         if session.debate.is_council and session.debate.council is not None:
             of = session.debate.council.rounds
-            self.controls.show_round(min(of, max((one.round for one in record.since), default=0) or 1), of)
+            self.controls.show_round(min(of, max((item.round for item in record.since), default=0) or 1), of)
         standings = self._standings_of(session, record, people, writing)
         if standings != self._standings:
             self._standings = standings
@@ -584,14 +595,14 @@ class DebateSummary(QWidget):
         # Until all have answered nobody reads what the others hold.
         known = not debate.is_council or session.status != Status.RUNNING or not record.grouped
         letters = record.letters if known else {}
-        for one in debate.participants if record.voted_rounds else ():
-            choice = record.vote(one.id, record.rounds).choice
+        for item in debate.participants if record.voted_rounds else ():
+            choice = record.vote(item.id, record.rounds).choice
             if choice in letters:
-                votes[one.id] = words("council.holds", letter=letters[choice], option=record.texts[choice])
-            elif why := debate.no_vote_of(one):
-                votes[one.id] = words("voting.no_vote", reason=no_vote_reason(why, words))
-        turns = {one.author.id: one.id for one in record.all if one.part in SPOKEN and not one.is_interim}
-        roles = {one.id: words.role(one.role) if one.role else "" for one in debate.participants}
+                votes[item.id] = words("council.holds", letter=letters[choice], option=record.texts[choice])
+            elif why := debate.no_vote_of(item):
+                votes[item.id] = words("voting.no_vote", reason=no_vote_reason(why, words))
+        turns = {msg.author.id: msg.id for msg in record.all if msg.part in SPOKEN and not msg.is_interim}
+        roles = {item.id: words.role(item.role) if item.role else "" for item in debate.participants}
         busy = [who for who, part in writing.items() if part in SPOKEN and session.status == Status.RUNNING]
         now = dict.fromkeys(busy, "beside.writing")
         now |= dict.fromkeys(debate.left, "beside.left_out")
@@ -602,30 +613,30 @@ class DebateSummary(QWidget):
 
     def _draw(self) -> None:
         """Show the participants again; the focus stays on the button where it is."""
-        focused = next((one.objectName() for one in self.findChildren(Button) if one.hasFocus()), "")
+        focused = next((item.objectName() for item in self.findChildren(Button) if item.hasFocus()), "")
         for old in self.findChildren(Button):
             if old.objectName().startswith("beside_turn_"):
                 old.setObjectName("")
         empty(self._rows)
         words = self._language
-        for place, one in enumerate(self._standings):
+        for place, standing in enumerate(self._standings):
             row = QWidget(self)
             # With a parent from the start: a chip that is given a text is shown, and would be a window.
             avatar, role, state = Avatar(self._look), Chip(self._look, row), Chip(self._look, row)
-            now = words(one.now) if one.now else ""
-            avatar.set_speaker(one.shown.name, one.shown.colour, letters=one.shown.letters)
-            role.set_text(one.role)
-            state.set_text(now, "accent" if one.now == "beside.writing" else "neutral")
-            go_there = partial(self.turn_requested.emit, one.turn)
+            now = words(standing.now) if standing.now else ""
+            avatar.set_speaker(standing.shown.name, standing.shown.colour, letters=standing.shown.letters)
+            role.set_text(standing.role)
+            state.set_text(now, "accent" if standing.now == "beside.writing" else "neutral")
+            go_there = partial(self.turn_requested.emit, standing.turn)
             go = button("link", f"beside_turn_{place + 1}", go_there, text=words("beside.go"))
-            go.setAccessibleName(words("beside.go.to", name=one.shown.name))
-            if not one.turn:
+            go.setAccessibleName(words("beside.go.to", name=standing.shown.name))
+            if not standing.turn:
                 go.hide()
-            name = ElidedLabel("value", text=one.shown.name)
+            name = ElidedLabel("value", text=standing.shown.name)
             head = hbox((name, 1), role, state, go, spacing=8)
-            lines = [ElidedLabel("hint", text=text) for text in (one.shown.model, one.vote) if text]
+            lines = [ElidedLabel("hint", text=text) for text in (standing.shown.model, standing.vote) if text]
             hbox(avatar, (vbox(head, *lines, spacing=0), 1), inside=row, spacing=10)
-            said = (one.shown.name, one.role, now, one.vote)
+            said = (standing.shown.name, standing.role, now, standing.vote)
             row.setAccessibleName(", ".join(filter(None, said)))
             self._rows.addWidget(row)
             if focused and go.objectName() == focused:

@@ -1,4 +1,6 @@
-"""The page of a debate in the main area: its steps, what the one that is open shows, and one row of what is next."""
+"""The page of a debate in the main area: its steps, what the one that is open shows, and one row
+of what is next.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -1,4 +1,6 @@
-"""The panel of debates, with the tabs Setup, Discussion and History, and the page of the main area for its form."""
+"""The panel of debates, with the tabs Setup, Discussion and History, and the page of the main area
+for its form.
+"""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QShowEvent
@@ -22,9 +24,11 @@ COLUMN = 720
 
 
 class DebatePanel(RightPanel):
-    """The three views of debates; emits `widen_requested` with the session to show in the main area, `came` when shown.
+    """The three views of debates; emits `widen_requested` with the session to show in the main area,
+    `came` when shown.
 
-    While the main area shows a debate, Discussion shows the summary of that one instead of another transcript.
+    While the main area shows a debate, Discussion shows the summary of that one instead of another
+    transcript.
     """
 
     widen_requested = Signal(str)

@@ -1,6 +1,7 @@
 """What the two views of a debate share: topic, state, transcript with a composer to step in, and the verdict.
 
-`DiscussionView` is the one of the right panel; `DebatePage` (`debate_page`) is the one of the main area, with steps.
+`DiscussionView` is the one of the right panel; `DebatePage` (`debate_page`) is the one of the main area, with
+steps.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,7 +44,8 @@ CONCLUDING = (CouncilPart.BALLOT, CouncilPart.READING, CouncilPart.MOVES)
 class DebateView(DecisionView):
     """Shows a debate; every request carries the session's id.
 
-    What is open is a step: DEBATE, VOTES, VERDICT or DECISION. A view says with `_show_step` how it shows that.
+    What is open is a step: DEBATE, VOTES, VERDICT or DECISION. A view says with `_show_step` how it shows
+    that.
     """
 
     NAMED: ClassVar[tuple[str, ...]] = ("debate_", "segment_debate_")
@@ -96,7 +98,9 @@ class DebateView(DecisionView):
         raise NotImplementedError
 
     def _show_step(self, reached: Mapping[str, str | None]) -> None:
-        """Show the step that is open; `reached` has how much each step has, None where it is not reached yet."""
+        """Show the step that is open; `reached` has how much each step has, None where it is not reached
+        yet.
+        """
         raise NotImplementedError
 
     def offer_turns(self, turns: Messages) -> None:
@@ -245,7 +249,9 @@ class DebateView(DecisionView):
         return session.debate.council is not None and bool(session.debate.council.judges)
 
     def _open_verdict(self) -> None:
-        """Show the verdict, if there is one, to somebody who follows the end; who reads keeps the scroll position."""
+        """Show the verdict, if there is one, to somebody who follows the end;
+        who reads keeps the scroll position.
+        """
         session = self._session
         over = session is not None and (has_ended(session) or self._judged(session))
         if over and self._given and self.transcript.following:
@@ -278,7 +284,7 @@ class DebateView(DecisionView):
 
     def _role_of(self, author_id: str) -> str:
         participants = self._session.debate.participants if self._session else ()
-        role = next((one.role for one in participants if one.id == author_id), "")
+        role = next((participant.role for participant in participants if participant.id == author_id), "")
         return self._language.role(role) if role else ""
 
     def _show_composer(self) -> None:

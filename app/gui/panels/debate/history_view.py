@@ -1,8 +1,9 @@
 """History: a searchable list of all debates, to open, resume or delete them.
 
-A row shows a `SessionSummary` (core/session.py), filled by `summarised` (storage/records.py), kept by storage/index.py
-(a new field raises its version); what is counted over messages by `_summarise` and `load` (storage/sessions.py) and `read_summary` (storage/log.py).
-Calls without a message cost too: `usage` (gui/display/descriptions.py), `_of_session` (storage/usage_ledger.py).
+A row shows a `SessionSummary` (core/session.py), filled by `summarised` (storage/records.py), kept by
+storage/index.py (a new field raises its version); what is counted over messages by `_summarise` and `load`
+(storage/sessions.py) and `read_summary` (storage/log.py). Calls without a message cost too: `usage`
+(gui/display/descriptions.py), `_of_session` (storage/usage_ledger.py).
 """
 
 from collections.abc import Callable
@@ -157,9 +158,9 @@ class CardActions(QFrame):
         shown = [self._open, self._delete]
         if _continues(summary):
             shown.append(self._continue)
-        for one in shown:
-            one.ensurePolished()
-        return sum(max(one.sizeHint().width(), one.minimumWidth()) + 2 for one in shown)
+        for item in shown:
+            item.ensurePolished()
+        return sum(max(item.sizeHint().width(), item.minimumWidth()) + 2 for item in shown)
 
     def _retranslate(self) -> None:
         name_button(self._delete, self._language("history.delete"), "Del")
@@ -205,7 +206,9 @@ class HistoryView(QWidget):
         self._connect()
 
     def show_sessions(self, summaries: list[SessionSummary], folder: Folder | None = None) -> None:
-        """Show the debates among these sessions; where a folder is chosen, those in it unless all are asked for."""
+        """Show the debates among these sessions; where a folder is chosen, those in it
+        unless all are asked for.
+        """
         self._narrow = self._narrow or folder is None
         self._folder = folder
         self._summaries = [summary for summary in summaries if summary.kind == "debate"]

@@ -36,7 +36,9 @@ UNDER_NAME = EDGE + 30
 
 
 class ParticipantCard(QFrame):
-    """The row of a participant, shown while it takes part; the user's changes survive a change of what is offered."""
+    """The row of a participant, shown while it takes part; the user's changes survive a change
+    of what is offered.
+    """
 
     changed = Signal()
     prompt_requested = Signal()
@@ -197,7 +199,9 @@ class ParticipantCard(QFrame):
         self._show_parts()
 
     def set_speaker_index(self, index: int, letters: str) -> None:
-        """Set the colour by the position among the participants that take part, and the letters of the name."""
+        """Set the colour by the position among the participants that take part, and the letters of the
+        name.
+        """
         self._avatar.set_speaker(self._name.text(), index, letters=letters)
 
     def retranslate(self) -> None:
@@ -224,7 +228,7 @@ class ParticipantCard(QFrame):
     def line_width(self) -> int:
         """Return the width in pixels at which the row fits into one line."""
         parts = (self._avatar, self._model, self._prompt, self._remove, *self._menus)
-        return 2 * EDGE + self._name_width() + sum(_width_of(one) for one in parts if not one.isHidden())
+        return 2 * EDGE + self._name_width() + sum(_width_of(part) for part in parts if not part.isHidden())
 
     def arrange(self, *, one_line: bool) -> None:
         """Lay out in one line, or with role and effort under the name."""
@@ -238,7 +242,7 @@ class ParticipantCard(QFrame):
 
     @property
     def _menus(self) -> tuple[Choice, ...]:
-        return tuple(one for one in (self._role, self._effort) if one is not None)
+        return tuple(choice for choice in (self._role, self._effort) if choice is not None)
 
     @property
     def _has_prompt(self) -> bool:
@@ -261,7 +265,7 @@ class ParticipantCard(QFrame):
             self._role.offer(roles, self._role_value)
             self._role.setAccessibleName(words("setup.role", name=name))
         if self._effort is not None:
-            efforts = [(str(one), words(f"setup.effort.{one}")) for one in (Effort.AUTO, *self._efforts)]
+            efforts = [(str(item), words(f"setup.effort.{item}")) for item in (Effort.AUTO, *self._efforts)]
             self._effort.offer(efforts, self._style.get("effort", self._participant.effort))
             self._effort.setAccessibleName(words("setup.effort", name=name))
             self._effort.setToolTip(words("answers.effort"))
@@ -416,7 +420,7 @@ class ParticipantList(QWidget):
     @property
     def can_judge(self) -> bool:
         """Whether a model is ready that is large enough to judge."""
-        return any(one.ready and one.config.kind != EMBEDDED for one in self._statuses.values())
+        return any(status.ready and status.config.kind != EMBEDDED for status in self._statuses.values())
 
     @property
     def drafts(self) -> tuple[ParticipantDraft, ...]:
@@ -438,7 +442,9 @@ class ParticipantList(QWidget):
         self.rearranged.emit()
 
     def refresh(self) -> None:
-        """Offer the participants the engine has now; keep the cards, and their changes, of those that stay."""
+        """Offer the participants the engine has now; keep the cards, and their changes, of those that
+        stay.
+        """
         if not self._made:
             return
         before = tuple(self._cards)
@@ -446,7 +452,7 @@ class ParticipantList(QWidget):
         self._statuses = {status.config.id: status for status in self._engine.providers()}
         # First those that take part by default, last those that have to be set up.
         found = self._engine.debates.candidates()
-        candidates = sorted(found, key=lambda one: (not one.status.ready, not one.chosen))
+        candidates = sorted(found, key=lambda item: (not item.status.ready, not item.chosen))
         self._cards.clear()
         for candidate in candidates:
             card = known.pop(candidate.participant.id, None)
@@ -514,7 +520,7 @@ class ParticipantList(QWidget):
     def _add_from_draft(self, draft: ParticipantDraft) -> ParticipantCard | None:
         """Add a participant from its draft; return None if its model is no longer offered."""
         model = (draft.provider, draft.model)
-        candidates = sorted((card.candidate for card in self._cards), key=lambda one: not one.plain)
+        candidates = sorted((card.candidate for card in self._cards), key=lambda item: not item.plain)
         offered = [one for one in candidates if (one.participant.provider, one.participant.model) == model]
         status = self._statuses.get(draft.provider)
         if not offered and status is not None and draft.model in status.models:

@@ -1,4 +1,6 @@
-"""The list in which participants are chosen: every assistant and every provider's models, with tick boxes and a search."""
+"""The list in which participants are chosen: every assistant and every provider's models,
+with tick boxes and a search.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,7 +25,9 @@ MOST_SHOWN = 60
 
 
 class PickRow(QWidget):
-    """One line of the list: a tick box with a name, a note, and a button to add it again or to set its provider up."""
+    """One line of the list: a tick box with a name, a note, and a button to add it again or
+    to set its provider up.
+    """
 
     again_requested = Signal()
     set_up_requested = Signal(str)
@@ -140,8 +144,8 @@ class ParticipantPicker(SearchPopUp):
         if isinstance(focused, QPushButton):
             focused.click()
             return
-        shown = [one for one in (*self._rows, *self._model_rows) if one.isVisible() and one.tick.isEnabled()]
-        first = min(shown, key=lambda one: one.y(), default=None)
+        shown = [row for row in (*self._rows, *self._model_rows) if row.isVisible() and row.tick.isEnabled()]
+        first = min(shown, key=lambda row: row.y(), default=None)
         found = first.tick if first and self.search.text() else None
         if (tick := focused if isinstance(focused, TickBox) else found) is not None:
             tick.click()
@@ -157,7 +161,7 @@ class ParticipantPicker(SearchPopUp):
         offers = (offer for offer in self._offers if fits(self._words_of(offer), wanted))
         models = sorted(offers, key=self._place_of)
         panels = [panel for panel in self._panels if fits(panel.name, wanted)]
-        self._model_rows = {self._model_row(one): one for one in models[:MOST_SHOWN]}
+        self._model_rows = {self._model_row(model): model for model in models[:MOST_SHOWN]}
         for row in self._rows:
             row.setVisible(row in found)
         groups: dict[str, list[PickRow]] = {}

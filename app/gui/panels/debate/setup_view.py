@@ -392,16 +392,16 @@ class SetupView(QWidget):
             whole, said = self.estimate(), estimate_text
             prices = self._engine.estimates.conclusions(setup, context, judge)
         show_as(self._estimate, "hint", said(words, whole))
-        inside = seat_of(judge) in {one.seat for one in self.setup().participants}
+        inside = seat_of(judge) in {participant.seat for participant in self.setup().participants}
         self.conclusion.show_prices(prices, judge, inside=inside)
-        unasked = tuple(dict.fromkeys(one for each in (whole, *prices.values()) for one in each.unasked))
+        unasked = tuple(dict.fromkeys(item for each in (whole, *prices.values()) for item in each.unasked))
         if unasked and self.isVisible():
             self.ask_prices(unasked)
 
     def _facts(self) -> tuple[DebateSetup, int, str]:
         """Return what an estimate is of: the setup, the tokens of the files, and who would judge."""
         setup, context = self.setup(), self.files.tokens(self.context_paths)
-        context += sum(len(one.text) for one in self.pasted.attachments()) // CHARACTERS_PER_TOKEN
+        context += sum(len(item.text) for item in self.pasted.attachments()) // CHARACTERS_PER_TOKEN
         return setup, context, self._engine.debates.first_judge(setup)
 
     def estimate(self) -> Estimate:
@@ -452,9 +452,11 @@ class SetupView(QWidget):
         return ""
 
     def draft_again(self, debate: session.Debate) -> Draft:
-        """Return the set-up of a debate to start it once more, with the participants that can be chosen now."""
-        offered = [one.participant for one in self._engine.debates.candidates()]
-        shown = {one.id: one for one in (*offered, *self.setup().participants)}
+        """Return the set-up of a debate to start it once more, with the participants that can be chosen
+        now.
+        """
+        offered = [candidate.participant for candidate in self._engine.debates.candidates()]
+        shown = {participant.id: participant for participant in (*offered, *self.setup().participants)}
         return set_up_again(debate, tuple(shown.values()))
 
     def put_back_pasted(self, attachment: Attachment, place: int) -> None:
@@ -501,7 +503,7 @@ class SetupView(QWidget):
         self.panels.show_words(words("panel.menu"))
         names = tuple(words.mode(mode) for mode in MODES)
         self.mode.set_texts(names, tuple(words(f"mode.{mode}.hint") for mode in MODES))
-        self.tools.offer((one, words(f"setup.tools.{one}")) for one in session.DebateTools)
+        self.tools.offer((tools, words(f"setup.tools.{tools}")) for tools in session.DebateTools)
         for card in self.seats.made:
             card.retranslate()
         self._refresh()
@@ -531,8 +533,8 @@ class ConclusionChoice(QWidget):
         # How a council ends, in one choice: it votes at the end alone.
         self.choice = say(named("setup_ends", controls.Choice(look)), language, name="setup.ends")
         self._label = say(plain_label("field"), language, "setup.ends")
-        for one in (self._label, self.choice):
-            one.hide()
+        for label in (self._label, self.choice):
+            label.hide()
         self._prices: dict[Conclusion, ElidedLabel] = {}
         for what in Conclusion:
             # A price of many digits is elided on a narrow page; its tool tip has the whole.
@@ -565,8 +567,8 @@ class ConclusionChoice(QWidget):
 
     def show_council(self, council: bool) -> None:
         """Show what a council needs, or what a debate needs."""
-        for one in (self._label, self.choice):
-            one.setVisible(council)
+        for label in (self._label, self.choice):
+            label.setVisible(council)
         for tick in self.ticks:
             tick.setVisible(not council)
 
@@ -577,7 +579,7 @@ class ConclusionChoice(QWidget):
     def show_council_ends(self, chosen: Ends | None) -> None:
         """Show how a council ends."""
         words = self._language
-        self.choice.offer([(one, words(f"first.ends.{one}")) for one in COUNCIL_ENDS], chosen)
+        self.choice.offer([(end, words(f"first.ends.{end}")) for end in COUNCIL_ENDS], chosen)
         self.judge.setEnabled(chosen == Ends.VERDICT and self.judge.isEnabled())
 
     @property
@@ -615,7 +617,9 @@ class ConclusionChoice(QWidget):
         self.judge.setEnabled(judges)
 
     def show_prices(self, prices: Mapping[Conclusion, Estimate], judge: str, *, inside: bool) -> None:
-        """Show what each would cost, and who would judge; `inside` says that the judge takes part. What is not given is hidden."""
+        """Show what each would cost, and who would judge; `inside` says that the judge takes part.
+        What is not given is hidden.
+        """
         words = self._language
         for what, label in self._prices.items():
             price = prices.get(what)

@@ -16,7 +16,9 @@ MARGIN = 14
 
 
 class TopicCard(QFrame):
-    """Shows a debate's topic and the names and sizes of its files; a button unfolds what does not fit into one line."""
+    """Shows a debate's topic and the names and sizes of its files;
+    a button unfolds what does not fit into one line.
+    """
 
     def __init__(self, language: Language, look: Look, name: str) -> None:
         super().__init__()

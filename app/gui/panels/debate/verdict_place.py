@@ -40,7 +40,9 @@ class VerdictPlace(QWidget):
         vbox((self.blind, 1), (self._read, 1), inside=self, spacing=0)
 
     def choose(self, judged: Judged, *, may_pick: bool) -> None:
-        """Choose the blind pick where it may be made and stands in the place of the verdict, else the verdict."""
+        """Choose the blind pick where it may be made and stands in the place of the verdict,
+        else the verdict.
+        """
         self.is_blind = may_pick and self.blind.stands(judged, stood=self.is_blind)
 
     def show_judged(self, judged: Judged) -> None:
@@ -60,7 +62,8 @@ class DecisionView(ConversationView):
     """
 
     KIND = DebateSession
-    # The layout of the transcript, the names of transcript, box and send button, and the steps that a page shows.
+    # The layout of the transcript, the names of transcript, box and send button, and the steps that a page
+    # shows.
     LAYOUT = COMPACT
     PARTS: ClassVar[tuple[str, str, str]]
     STEPS: ClassVar[tuple[str, ...]] = ()
@@ -156,13 +159,13 @@ class DecisionView(ConversationView):
         messages, debate = self.messages, self._session.debate if self._session else self._now.debate
         if (debate, messages) != (self._now.debate, self._now.messages):
             self._given = outcomes(debate, messages)
-            newest = [one for one in self._given[-1:] if one.messages is messages]
+            newest = [given for given in self._given[-1:] if given.messages is messages]
             self._now = newest[0] if newest else Given(debate=debate, messages=messages)
         return self._now
 
     def _provider_of(self, who: str) -> str:
         participants = self._session.debate.participants if self._session else ()
-        return next((one.provider for one in participants if one.id == who), "")
+        return next((participant.provider for participant in participants if participant.id == who), "")
 
     def _verdict_words(self) -> str:
         """Return what a screen reader says of the verdict: not what it is before a blind pick."""

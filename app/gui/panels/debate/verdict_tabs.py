@@ -37,16 +37,18 @@ class VerdictTabs(QWidget):
         self.hide()
 
     def show_given(self, given: Sequence[Given]) -> Given | None:
-        """Show the verdicts so far, and return the one that is chosen: the newest until the user chooses; None for none."""
-        if len(given) != len(self._given) or [one.debate.topic for one in given[:1]] != self._topics():
+        """Show the verdicts so far, and return the one that is chosen: the newest until the user chooses;
+        None for none.
+        """
+        if len(given) != len(self._given) or [item.debate.topic for item in given[:1]] != self._topics():
             self._number = 0
         self._given = given
         chosen = given[(self._number or len(given)) - 1] if given else None
         number = chosen.number if chosen else 0
-        shown = (self._language.texts.language, number, [(one.debate, len(one.messages)) for one in given])
+        shown = (self._language.texts.language, number, [(item.debate, len(item.messages)) for item in given])
         if shown != self._shown:
             self._shown = shown
-            self._draw([self._title(one) for one in given] if len(given) > 1 else [], number)
+            self._draw([self._title(item) for item in given] if len(given) > 1 else [], number)
         return chosen
 
     def _title(self, given: Given) -> str:
@@ -56,11 +58,11 @@ class VerdictTabs(QWidget):
         return " · ".join((given.title(words), *([words(READ[tone])] if result.judge else [])))
 
     def _topics(self) -> list[str]:
-        return [one.debate.topic for one in self._given[:1]]
+        return [given.debate.topic for given in self._given[:1]]
 
     def _draw(self, titles: Sequence[str], number: int) -> None:
         words, given = self._language, self._given
-        focused = next((one.objectName() for one in self.findChildren(QWidget) if one.hasFocus()), "")
+        focused = next((item.objectName() for item in self.findChildren(QWidget) if item.hasFocus()), "")
         self.setVisible(len(given) > 1)
         empty(self._tabs)
         row = FlowBox(gap=8)

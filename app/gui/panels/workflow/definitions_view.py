@@ -26,9 +26,11 @@ STYLE = ListStyle(height=34)
 
 
 class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
-    """Lists workflows and edits one; `faults` says what keeps one from running, `agents` who could do its steps.
+    """Lists workflows and edits one; `faults` says what keeps one from running,
+    `agents` who could do its steps.
 
-    Signals: new_requested(), bring_in_requested(), delete_requested(id), step_removed(definition as it was, step).
+    Signals: new_requested(), bring_in_requested(), delete_requested(id), step_removed(definition as it was,
+    step).
     """
 
     new_requested = Signal()
@@ -90,13 +92,13 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
 
     def show_definitions(self, definitions: Sequence[WorkflowDefinition], built_in: frozenset[str]) -> None:
         """Show these definitions; the one being edited keeps its changes."""
-        self._definitions, self._built_in = {one.id: one for one in definitions}, built_in
+        self._definitions, self._built_in = {workflow.id: workflow for workflow in definitions}, built_in
         for form in self.forms:
             form.offer_people(self._agents())
         self._check()
         wanted = self.definition_id if self.definition_id in self._definitions else ""
         with QSignalBlocker(self.list):
-            self.list.show_rows([RowItem(id=one.id, title=self._title_of(one)) for one in definitions])
+            self.list.show_rows([RowItem(id=item.id, title=self._title_of(item)) for item in definitions])
             self.list.setCurrentRow(self.list.rows.row_of(wanted))
             self.list.setFixedHeight(tall(STYLE.height) * min(MOST_ROWS, max(1, len(definitions))) + 12)
         if not wanted:
@@ -114,7 +116,9 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self._choose_first()
 
     def _choose_first(self) -> None:
-        """Show the first definition where none is; not before the tab is looked at, because its form is large."""
+        """Show the first definition where none is; not before the tab is looked at,
+        because its form is large.
+        """
         begun = self._definition is not None or self.isVisible()
         if begun and self.definition_id not in self._definitions and self.list.count():
             self.list.setCurrentRow(0)
@@ -173,7 +177,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
 
     def _on_add(self) -> None:
         steps = [form.step() for form in self.forms]
-        ids = {one.id for one in steps}
+        ids = {step.id for step in steps}
         number = next(n for n in range(1, len(ids) + 2) if f"step-{n}" not in ids)
         after = (steps[-1].id,) if steps else ()
         name = self._language("step.new", number=len(steps) + 1)
@@ -201,8 +205,8 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         gone = steps.pop(place)
         for number, step in enumerate(steps):
             if gone.id in step.depends_on:
-                kept = [one for one in step.depends_on if one != gone.id]
-                after = tuple(dict.fromkeys((*kept, *(one for one in gone.depends_on if one != step.id))))
+                kept = [needed for needed in step.depends_on if needed != gone.id]
+                after = tuple(dict.fromkeys((*kept, *(item for item in gone.depends_on if item != step.id))))
                 steps[number] = replace(step, depends_on=after)
         self._show_steps(steps)
         self._on_changed()
@@ -238,7 +242,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
     def _named(self, fault: Fault, definition: WorkflowDefinition) -> str:
         """Return a fault's detail with the names of the steps."""
         names = {step.id: step.name for step in definition.steps}
-        return " → ".join(names.get(one, one) for one in fault.detail.split(" > "))
+        return " → ".join(names.get(item, item) for item in fault.detail.split(" > "))
 
     def _show_steps(self, steps: Sequence[WorkflowStep]) -> None:
         empty(self._steps)
@@ -260,7 +264,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         steps = tuple(form.step() for form in self.forms)
         for form, step in zip(self.forms, steps, strict=True):
             later = behind(steps, step.id)
-            form.offer([one for one in steps if one.id not in later or one.id in step.depends_on])
+            form.offer([item for item in steps if item.id not in later or item.id in step.depends_on])
 
     def _put_in_order(self) -> None:
         """Set the Tab order from top to bottom."""
@@ -305,13 +309,13 @@ def with_step_again(
     ids = {step.id for step in now.steps} | {gone.id}
     then = {step.id: step.depends_on for step in before.steps if gone.id in step.depends_on}
     steps = [
-        replace(step, depends_on=tuple(one for one in then[step.id] if one in ids))
+        replace(step, depends_on=tuple(item for item in then[step.id] if item in ids))
         if step.id in then
         else step
         for step in now.steps
     ]
     place = next(place for place, step in enumerate(before.steps) if step.id == gone.id)
-    gone = replace(gone, depends_on=tuple(one for one in gone.depends_on if one in ids))
+    gone = replace(gone, depends_on=tuple(needed for needed in gone.depends_on if needed in ids))
     return replace(now, steps=(*steps[:place], gone, *steps[place:]))
 
 
@@ -381,16 +385,16 @@ class StepForm(Form):
 
     def offer(self, others: Sequence[WorkflowStep]) -> None:
         """Set the steps it can depend on."""
-        self.after.set_offers([ChipOption(one.id, one.name or one.id) for one in others])
+        self.after.set_offers([ChipOption(other.id, other.name or other.id) for other in others])
 
     def offer_people(self, agents: Sequence[Agent]) -> None:
         """Set who can do it, and the roles that are known."""
         known = [role.upper() if len(role) < 3 else role.capitalize() for role in ROLES]
-        known += [one.role for one in agents if one.role]
+        known += [agent.role for agent in agents if agent.role]
         self._known.setStringList([*dict.fromkeys(known)])
         # The file may name somebody by id or name, and stays as it is.
         now = str(self.assistant.currentData() or self._step.assistant)
-        who = {now if now in (one.id, one.name) else one.id: visible(one.name) for one in agents}
+        who = {now if now in (agent.id, agent.name) else agent.id: visible(agent.name) for agent in agents}
         none = self._language("step.assistant.none")
         self.assistant.offer(({"": none, now: now or none} | who).items())
 
@@ -487,8 +491,8 @@ class GraphView(QWidget):
         places = {step.id: place for place, step in enumerate(self._definition.steps)}
         painter.setPen(QPen(QColor(tokens.text_3), 1.3))
         for place, step in enumerate(self._definition.steps):
-            for one in step.depends_on:
-                start, end = boxes.get(places.get(one, -1)), boxes.get(place)
+            for needed in step.depends_on:
+                start, end = boxes.get(places.get(needed, -1)), boxes.get(place)
                 if start is not None and end is not None:
                     self._paint_edge(painter, start, end)
         painter.setFont(sized(self.font(), 12, 500))
@@ -522,7 +526,7 @@ class GraphView(QWidget):
             self._language(
                 "workflow.graph.line",
                 name=step.name,
-                after=", ".join(names.get(one, one) for one in step.depends_on),
+                after=", ".join(names.get(needed, needed) for needed in step.depends_on),
             )
             if step.depends_on
             else step.name

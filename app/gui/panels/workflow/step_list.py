@@ -77,19 +77,19 @@ def depths(definition: definitions.WorkflowDefinition) -> dict[str, int]:
     In a cycle only the steps before it in the definition count.
     """
     known = {step.id for step in definition.steps}
-    missing = {step.id: len({one for one in step.depends_on if one in known}) for step in definition.steps}
+    missing = {step.id: len({item for item in step.depends_on if item in known}) for step in definition.steps}
     after, depth = definitions.dependents(definition), dict.fromkeys(known, 0)
     due = [step_id for step_id, count in missing.items() if not count]
     for step_id in due:
-        for one in after.get(step_id, ()):
-            depth[one] = max(depth[one], depth[step_id] + 1)
-            missing[one] -= 1
-            if not missing[one]:
-                due.append(one)
+        for item in after.get(step_id, ()):
+            depth[item] = max(depth[item], depth[step_id] + 1)
+            missing[item] -= 1
+            if not missing[item]:
+                due.append(item)
     reached = set(due)
     for step in definition.steps:
         if step.id not in reached:
-            depth[step.id] = 1 + max((depth[one] for one in step.depends_on if one in reached), default=-1)
+            depth[step.id] = 1 + max((depth[item] for item in step.depends_on if item in reached), default=-1)
             reached.add(step.id)
     return depth
 
@@ -97,8 +97,8 @@ def depths(definition: definitions.WorkflowDefinition) -> dict[str, int]:
 def behind(steps: Sequence[definitions.WorkflowStep], step_id: str) -> list[str]:
     """Return the id of a step and those of all that depend on it."""
     found = [step_id]
-    for one in found:
-        found += [step.id for step in steps if one in step.depends_on and step.id not in found]
+    for item in found:
+        found += [step.id for step in steps if item in step.depends_on and step.id not in found]
     return found
 
 
@@ -130,7 +130,9 @@ def looks_of(
     words: Language,
     files: Sequence[str] = (),
 ) -> list[StepLook]:
-    """Return the rows of a workflow's steps in order; `agents` and `colours` are by id, `files` the paths of the session's."""
+    """Return the rows of a workflow's steps in order; `agents` and `colours` are by id, `files` the paths
+    of the session's.
+    """
     work = session.workflow
     runs = session.status == Status.RUNNING
     states = {state.id: state for state in (work.steps if runs else definitions.put_down(work.steps))}
@@ -154,7 +156,7 @@ def looks_of(
         elif state.state == definitions.StepStatus.RUNNING and took is not None:
             text = words("step.working_for", time=time_text(took, words))
         why = _why(state, who, words)
-        before = next((one for one in step.depends_on if _changes(states.get(one))), "")
+        before = next((needed for needed in step.depends_on if _changes(states.get(needed))), "")
         if state.state == definitions.StepStatus.PENDING and before:
             awaited = names.get(before, before)
             text, tone = words("step.waits_for", name=awaited), "warn"
@@ -167,7 +169,7 @@ def looks_of(
         links = (*links, *((path, path) for path in named))[:MOST_LINKS]
         action, others = _actions(state, open_=session.status not in ENDED or bool(session.reason))
         if step.gate:
-            others = tuple(one for one in others if one != GIVE)
+            others = tuple(other for other in others if other != GIVE)
         looks.append(
             StepLook(
                 id=step.id,
@@ -187,9 +189,9 @@ def looks_of(
                 colour=colours.get(state.assistant_id),
             )
         )
-    people = tuple(dict.fromkeys(one.who for one in looks))
+    people = tuple(dict.fromkeys(look.who for look in looks))
     letters = dict(zip(people, initials(people), strict=True))
-    return [replace(one, letters=letters[one.who]) for one in looks]
+    return [replace(look, letters=letters[look.who]) for look in looks]
 
 
 def made_of(artifacts: str) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -402,8 +404,8 @@ class StepRow(QFrame):
     def _fill_menu(self, shown: StepLook) -> None:
         words = self._language
         self.menu.clear()
-        for one in shown.others:
-            self.menu.addAction(words(f"step.do.{one}"), partial(self.acted.emit, one))
+        for other in shown.others:
+            self.menu.addAction(words(f"step.do.{other}"), partial(self.acted.emit, other))
         for address, text in shown.links:
             name = unmarked(words("step.do.open", name=visible(text)))
             self.menu.addAction(name, partial(self.linked.emit, address, text))

@@ -35,7 +35,9 @@ Choose = Callable[[str, str], object]
 def offer_assistants(
     menu: QMenu, words: Language, engine: Engine, definition: WorkflowDefinition, choose: Choose
 ) -> None:
-    """Offer in a menu who does each step of a workflow; `choose` is told a step and an assistant, "" for who fits its role."""
+    """Offer in a menu who does each step of a workflow; `choose` is told a step and an assistant, ""
+    for who fits its role.
+    """
     agents = [agent for agent in engine.assistants.all() if agent.enabled]
     for step in definition.steps:
         if step.gate:
@@ -98,7 +100,7 @@ class StartBox(QFrame):
         """Show the workflows as they are, and what the models that are ready make of the command."""
         engine = self._engine
         self._definitions = engine.workflows.all()
-        self._english_only = {one.config.kind for one in engine.providers() if one.ready} <= {EMBEDDED}
+        self._english_only = {item.config.kind for item in engine.providers() if item.ready} <= {EMBEDDED}
         offered = [(each.id, visible(each.name)) for each in self._definitions]
         self.choice.offer([("", self._language("workflow.choose")), *offered])
         self._say(self._hint_key)
@@ -123,7 +125,7 @@ class StartBox(QFrame):
 
     def words(self) -> str:
         """Return what says which workflow is wanted: the text, or the beginning of the first attachment."""
-        return self.box.text() or next((one.text[:LONG_PASTE] for one in self.strip.attachments()), "")
+        return self.box.text() or next((item.text[:LONG_PASTE] for item in self.strip.attachments()), "")
 
     def _lay_out(self) -> None:
         self._limit.hide()
@@ -153,7 +155,7 @@ class StartBox(QFrame):
     @property
     def _wanted(self) -> WorkflowDefinition | None:
         """The workflow that would start, with whom the user chose."""
-        chosen = next((one for one in self._definitions if one.id == self.chosen()), None)
+        chosen = next((workflow for workflow in self._definitions if workflow.id == self.chosen()), None)
         return with_assistants(chosen, self._assistants) if chosen else None
 
     def _choose_assistants(self, assistants: dict[str, str]) -> None:
@@ -222,7 +224,7 @@ class StartBox(QFrame):
 
     def _show_estimate(self, *, ask: bool = True) -> None:
         """Show what the workflow would cost; `ask` fetches prices that are not known."""
-        sent = "\n".join((self.box.text(), *(one.text for one in self.strip.attachments())))
+        sent = "\n".join((self.box.text(), *(attachment.text for attachment in self.strip.attachments())))
         wanted = self._wanted
         if not sent.strip() or not wanted:
             self._estimate.hide()
@@ -289,9 +291,9 @@ class WorkView(QWidget):
         self._title.setText(visible(work.definition.name))
         word = next(
             (
-                one
-                for one in work.definition.keywords
-                if by_keyword(work.command, (replace(work.definition, keywords=(one,)),))
+                keyword
+                for keyword in work.definition.keywords
+                if by_keyword(work.command, (replace(work.definition, keywords=(keyword,)),))
             ),
             "",
         )
@@ -312,7 +314,7 @@ class WorkView(QWidget):
         self.pause.setEnabled(status == Status.RUNNING)
         self.resume.setVisible(editable and stands)
         self.cancel.setVisible(editable and (status in (Status.RUNNING, Status.WAITING) or stands) and left)
-        self._buttons.setVisible(any(not one.isHidden() for one in (self.pause, self.resume, self.cancel)))
+        self._buttons.setVisible(any(not item.isHidden() for item in (self.pause, self.resume, self.cancel)))
 
     def _run(
         self, command: Callable[[str], Coroutine[object, object, object]], _checked: bool = False
@@ -324,8 +326,8 @@ class WorkView(QWidget):
     def _lay_out(self) -> None:
         head = (self._title, 1), self._matched, self._state, self._done
         self._head = frame("", hbox(*head, margins=(0, 6, 0, 0), spacing=8))
-        for one in (self.pause, self.cancel, self.resume):
-            self._buttons.add(one)
+        for item in (self.pause, self.cancel, self.resume):
+            self._buttons.add(item)
         parts = self.start_box, self._teach, self._head, self._reason, self._buttons, self.steps
         body = frame("", vbox(*parts, STRETCH, margins=(18, 14, 14, 18), spacing=10))
         vbox(scrolling(body), inside=self)
