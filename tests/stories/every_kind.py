@@ -95,7 +95,7 @@ def _check_chat(shown: Shown) -> None:
 
 
 def _check_group(shown: Shown) -> None:
-    assert shown["plan"]["items"] == [{"text": step, "done": True} for step in STEPS]
+    assert shown["plan"]["items"] == [{"text": step, "done": True, "criteria": []} for step in STEPS]
     said = [
         (one["author"]["id"], one["content"])
         for one in shown["messages"]
