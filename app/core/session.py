@@ -79,7 +79,7 @@ class DebateMode(StrEnum):
     COUNCIL = "council"
 
 
-CLASSIC_MODES = tuple(literal for literal in DebateMode if literal != DebateMode.COUNCIL)
+CLASSIC_MODES = tuple(mode for mode in DebateMode if mode != DebateMode.COUNCIL)
 """The modes of debates in which one speaks after the other."""
 
 MIN_ROUNDS, MAX_ROUNDS, DEFAULT_ROUNDS = 1, 10, 3

@@ -1,5 +1,6 @@
 """The files of a session: their versions, and which paths they may have."""
 
+import contextlib
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
@@ -124,6 +125,13 @@ def checked_path(path: str, named: Container[str] = ()) -> str:
         if problem := _problem(name, closed=path not in named):
             raise BadPathError(path, f"{path!r}: {problem}")
     return path
+
+
+def is_open(path: str) -> bool:
+    """Return whether a file is neither hidden nor for keys, so that it may be sent on unasked."""
+    with contextlib.suppress(BadPathError):
+        return bool(checked_path(path))
+    return False
 
 
 def permission_for(path: str) -> str:

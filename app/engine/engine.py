@@ -20,6 +20,7 @@ from app.core.files import FileReader
 from app.core.message import Message, Role
 from app.core.provider import Models, Network, ProviderStatus, TestResult
 from app.core.session import DOCX, PDF, ExportFormat, Session, SessionSummary, Status, resumable
+from app.core.session_files import is_open
 from app.core.settings import Settings
 from app.core.store import (
     ArchiveFiles,
@@ -70,6 +71,10 @@ from app.engine.usage_book import UsageBook
 from app.engine.voting import VotingChecks
 from app.engine.work import AllWork
 from app.engine.workflow.commands import Workflows
+
+__all__ = ["Candidate", "CouncilSetup", "DebateSetup", "Engine"]
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,9 +180,6 @@ def _of_session(
             gone=server is None,
             folders=folders,
         )
-
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False, repr=False)
@@ -341,8 +343,6 @@ class Archive:
     def _announce(self, *session_ids: str) -> None:
         self._bus.publish(*(events.SessionRestored(session_id=session_id) for session_id in session_ids))
 
-
-__all__ = ["Candidate", "CouncilSetup", "DebateSetup", "Engine"]
 
 # A provider is limited by its own number of calls and its pauses alone.
 ANY_NUMBER = Busy(strategy=Strategy.PARALLEL, limit=1_000_000, depth=1_000_000)
@@ -606,8 +606,10 @@ class Engine:
         """
         entries = [("report.md", (await self.export(session_id, ExportFormat.MARKDOWN)).encode())]
         for version in await self.session_files.list(session_id):
-            _, data = await self.session_files.read(session_id, version.path)
-            entries.append((f"files/{version.path}", data))
+            # What the user named for this session alone is not sent on.
+            if is_open(version.path):
+                _, data = await self.session_files.read(session_id, version.path)
+                entries.append((f"files/{version.path}", data))
         await self.archive.files.write_zip(path, iter(entries))
 
     async def document(self, session_id: str) -> list[DocumentPart]:

@@ -16,12 +16,13 @@ from app.core.errors import BadInput
 from app.core.ids import derived_id, is_id, new_id
 from app.core.json_values import as_list, as_object, read_object
 from app.core.message import Author, Message, Role
-from app.core.session import AgentMode, Chat, ChatSession, Debate, DebateTools, Session, Status
+from app.core.session import AgentMode, Chat, ChatSession, Debate, DebateTools, Plan, Session, Status
 from app.core.store import StoredSession
 from app.core.texts import clean_text, fenced, size_text
 from app.core.usage import limits_text
 from app.engine.chat.commands import title_of
 from app.engine.chat.run import USER_AUTHOR
+from app.engine.debate.modes import ROLES
 from app.engine.export.document import MOOT_SESSION
 
 Kind = TypeVar("Kind")
@@ -497,11 +498,19 @@ class Arrival:
         if session is None or (state := session.debate or session.chat) is None:
             return []
         work = session.workflow
-        voices = [(step.name, step.prompt) for step in work.definition.steps] if work is not None else []
+        steps = work.definition.steps if work is not None else ()
+        voices = [(step.name, step.prompt) for step in steps]
+        means = [text for step in steps for text in step.done_means]
+        means += [criterion.text for criterion in session.criteria]
+        plan = session.plan or Plan()
+        todo = [plan.goal, *(item.text for item in plan.items)]
         sizes = [(item.name, size_text(words, len(item.text or item.data))) for item in state.context]
         found = [("folder.instructions", state.instructions)]
         if isinstance(state, Debate):
-            voices = [(item.name, item.system_prompt or item.persona) for item in state.participants]
+            voices = [
+                (item.name, item.system_prompt or item.persona or own_role(item.role))
+                for item in state.participants
+            ]
             if state.tools in (DebateTools.READING, DebateTools.OWN):
                 found.append(("setup.tools", words(f"setup.tools.{state.tools}")))
         else:
@@ -510,19 +519,28 @@ class Arrival:
             found.append(("limits.title.run", limits_text(words, state.limits) if state.limits else ""))
         found += [("folder.instructions", f"{name}: {told}") for name, told in voices if told]
         found += [("folder.files", f"{name} ({size})") for name, size in sizes]
+        found += [("criteria.title", "; ".join(means)), ("plan.title", "; ".join(filter(None, todo)))]
         return [f"{words(key)}: {text}" for key, text in found if text]
+
+
+def own_role(role: str) -> str:
+    """Return a role in a debate that is not one of Moot's own but somebody's words, "" for another."""
+    return "" if role in ROLES else role
 
 
 def messages_alone(session: Session) -> Session:
     """Return a session of an import without what `Arrival.besides` names."""
-    session = session.without_folder
+    session = replace(session.without_folder, plan=None, criteria=())
     if (work := session.workflow) is not None:
-        steps = tuple(replace(step, prompt="") for step in work.definition.steps)
+        steps = tuple(replace(step, prompt="", done_means=()) for step in work.definition.steps)
         work = replace(work, definition=replace(work.definition, steps=steps))
         session = replace(session, workflow=work)
     if session.debate is not None:
-        voiceless = (replace(item, persona="", system_prompt="") for item in session.debate.participants)
-        debate = replace(session.debate, participants=tuple(voiceless), context=(), tools=DebateTools.NONE)
+        voiceless = tuple(
+            replace(item, persona="", system_prompt="", role="" if own_role(item.role) else item.role)
+            for item in session.debate.participants
+        )
+        debate = replace(session.debate, participants=voiceless, context=(), tools=DebateTools.NONE)
         return replace(session, debate=debate)
     if session.chat is not None:
         return replace(session, chat=replace(session.chat, queue=(), mode=AgentMode.DEFAULT, limits=None))

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 from unicodedata import normalize
 
-from app.core.errors import BadInput, NotFound
+from app.core.errors import BadInput, MootError, NotFound
 from app.core.ids import is_id, utc_now
 from app.core.session_files import (
     MOST_BYTES,
@@ -109,7 +109,11 @@ class VersionedFiles(SessionFiles):
 
     async def sizes(self, session_ids: Iterable[str]) -> dict[str, FilesSize]:
         def look() -> dict[str, FilesSize]:
-            return {id_: self._work_in(id_, lambda files: files.size()) for id_ in session_ids}
+            found = {}
+            for id_ in session_ids:
+                with contextlib.suppress(MootError):
+                    found[id_] = self._work_in(id_, lambda files: files.size())
+            return found
 
         return await self._threads.run(look)
 
@@ -158,6 +162,16 @@ class VersionedFiles(SessionFiles):
             if not self._read_only and files.problem is None:
                 files.take_in()
             return work(files)
+
+
+class _AnyName(Container[str]):
+    """Holds every path, as if the user had named it."""
+
+    def __contains__(self, path: object) -> bool:
+        return True
+
+
+_ANY = _AnyName()
 
 
 class _Folder:
@@ -373,13 +387,20 @@ class _Folder:
         """Put the log aside, and what the newest version of no file holds;
         what was put aside before is deleted.
         """
-        aside, newest = self._versions / ASIDE, self._newest().values()
+        aside, log = self._versions / ASIDE, self._disk.read(self._log)
+        # Also those whose name the user has taken back.
+        lines = [version for _, version in versions_of(log, _ANY)]
+        newest = {line.path: line for line in lines}.values()
         remove_folder(aside)
-        write_whole(self._disk, aside / LOG, self._disk.read(self._log))
+        write_whole(self._disk, aside / LOG, log)
         # Of what is gone the line is kept, for the number of its next version.
         write_whole(self._disk, self._log, encode_line(self._number + 1, list(map(_op, newest))))
-        for digest in {line.sha256 for line in self.lines if not line.gone} - {new.sha256 for new in newest}:
-            self._disk.replace(self._versions / digest, aside / digest)
+        try:
+            for digest in {line.sha256 for line in lines if not line.gone} - {new.sha256 for new in newest}:
+                self._disk.replace(self._versions / digest, aside / digest)
+        except OSError:
+            self.bring_back_old()
+            raise
 
     def bring_back_old(self) -> None:
         """Bring back what was put aside."""

@@ -105,7 +105,9 @@ async def said_done(context: ToolContext, tool: str, index: int, said: str = "")
     plan = with_item(plan, index, replace(item, done=done, criteria=criteria))
     context.change_plan(plan)
     if not done:
-        missing = (f"- {one.text}: {shown_by(one, str) or one.state}" for one in criteria if not one.settled)
+        missing = [f"- {one.text}: {shown_by(one, str) or one.state}" for one in criteria if not one.settled]
+        if criteria == item.criteria:
+            missing.append("It was not checked now; the user can tick it.")
         return ToolResult(content="\n".join((f"{index} stays open, as this is not met:", *missing)), ok=False)
     rest = f"{len(plan.open)} open" if plan.open else "all done"
     return ToolResult(content=f"{index} is {said or f'done; {rest}.'}\n{listed(plan)}")

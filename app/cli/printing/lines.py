@@ -75,10 +75,10 @@ def json_line(value: object) -> str:
 
 def error_line(error: MootError, texts: Texts) -> str:
     """Return an error as one line in the user's language."""
+    if isinstance(error, ProviderError):
+        return one_line(failure_text(error.kind, error.detail[:MOST_BLANK], "", texts))
     said = in_words(error.details, texts).items()
     details = {name: one_line(str(value))[:MOST_BLANK] for name, value in said}
-    if isinstance(error, ProviderError):
-        return one_line(failure_text(error.kind, error.detail, "", texts))
     return one_line(named_text(texts, "error", error.code, details))
 
 

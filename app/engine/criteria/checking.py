@@ -18,6 +18,7 @@ from app.core.json_values import objects_in, read_object, schema_list, schema_ob
 from app.core.message import Author, Message, MessageState, Role, new_message
 from app.core.provider import ModelRequest, last_part, one_message
 from app.core.session import PlanItem, Reason
+from app.core.session_files import is_open
 from app.core.store import SessionFiles
 from app.engine.history import fits
 from app.engine.live_session import LiveSession
@@ -103,7 +104,8 @@ async def sources_of(context: TreeContext, turns: Sequence[str], most: int) -> l
 async def _files(files: SessionFiles, session_id: str, most: int) -> list[WorkPart]:
     found: list[WorkPart] = []
     with suppress(MootError):
-        there = await files.list(session_id)
+        # A hidden file or one with keys was named for those who work, not for another provider.
+        there = [version for version in await files.list(session_id) if is_open(version.path)]
         for version in sorted(there, key=lambda version: version.created_at, reverse=True):
             if not most:
                 break
@@ -231,8 +233,10 @@ async def check_item(
         criteria=item.criteria, asked=item.text, turns=turns, turn_id=turn_id, call_id=call, number=number
     )
     checked = await check(context, wanted)
-    live.finish_messages(checked.messages, *checked.events)
-    return checked.criteria
+    # What came of it is told with the plan; events of criteria are the session's.
+    told = (event for event in checked.events if not isinstance(event, CriterionChecked))
+    live.finish_messages(checked.messages, *told)
+    return checked.criteria if checked.messages else item.criteria
 
 
 def _told(

@@ -207,7 +207,8 @@ def _texts_in(text: str, shown: Sequence[tuple[str, str]]) -> set[str]:
     found = set()
     for item, words in sorted(shown, key=lambda pair: len(pair[1]), reverse=True):
         # Short ones are parts of other words: "No" of "know", "예" of "예요".
-        whole = r"(?<!\w){}(?!\w)" if len(words) <= SHORT else "{}"
+        # A particle may follow a Korean word.
+        whole = r"(?<!\w){}(?!\w)" if len(words) <= (SHORT if words.isascii() else 1) else "{}"
         pattern = re.compile(whole.format(re.escape(words)), re.IGNORECASE)
         if words and pattern.search(text):
             text = pattern.sub(" ", text)

@@ -146,7 +146,8 @@ class _Writer:
 
         def holders(option: str, record: Record, number: int) -> tuple[Holder, ...]:
             votes = [record.vote(who, number) for who in record.openings]
-            held = (item for item in votes if item.choice and same_words(record.texts[item.choice]) == option)
+            texts = {vote.participant: same_words(record.texts.get(vote.choice, "")) for vote in votes}
+            held = (vote for vote in votes if vote.choice and texts[vote.participant] == option)
             return tuple((record.names[vote.participant], vote.confidence) for vote in held)
 
         decided = self._decision.decided if self._decision is not None else ""

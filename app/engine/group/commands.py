@@ -141,9 +141,11 @@ class Groups(Definitions[Group]):
         """
         ids = []
         self._checked(shared.definition)
+        # Of two new members that are alike each becomes an assistant of its own.
+        there = {agent.id: agent for agent in self._assistants.all()}
         for member in shared.members:
-            twin = next((agent for agent in self._assistants.all() if _same(agent, member.definition)), None)
-            known = self._assistants.get(member.definition.id) or twin
+            twin = next((agent for agent in there.values() if _same(agent, member.definition)), None)
+            known = there.get(member.definition.id) or twin
             ids.append((known or await self._assistants.save(replace(member.definition, id=""))).id)
         return await self.save(replace(shared.definition, members=tuple(ids)))
 

@@ -332,7 +332,7 @@ def _is_names(value: object) -> bool:
 
 def _joined(before: tuple[str, ...], mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
     kept = (item for item in mine if item in theirs or item not in before)
-    return (*kept, *(their for their in theirs if their not in before and their not in mine))
+    return (*kept, *(item for item in theirs if item not in before and item not in mine))
 
 
 _KIND = LibraryKind(

@@ -174,7 +174,7 @@ class WorkController(Controller):
             # A folder of the user's that can't be read is said where its files are listed.
             with suppress(MootError):
                 sizes = await self._engine.session_files.sizes(session_ids)
-                self._page.list.work.files |= {siz: size.files for siz, size in sizes.items()}
+                self._page.list.work.files |= {id_: size.files for id_, size in sizes.items()}
             self._page.list.viewport().update()
 
     def _made_page(self) -> WorkPage:

@@ -218,10 +218,12 @@ def result_of(live: LiveSession, files: Sequence[FileVersion], words: Language) 
     if session.chat is None or session.status in (Status.RUNNING, Status.WAITING):
         return None
     said = live.messages[max(0, asked_at(live.messages, group=session.group is not None)) :][::-1]
-    answer = next((message.state for message in said if message.role == Role.ASSISTANT), "")
+    # What a checker says has a part, and is no answer.
+    answers = [message for message in said if not message.part]
+    answer = next((message.state for message in answers if message.role == Role.ASSISTANT), "")
     ended = session.status in (Status.IDLE, Status.COMPLETED) and answer == MessageState.DONE
     # Where it hands nothing over, a group's orchestrator has answered by itself.
-    led = session.group is not None and len({message.turn_id for message in said}) > ALONE
+    led = session.group is not None and len({message.turn_id for message in answers}) > ALONE
     made = any(file.created_at >= said[-1].created_at for file in files)
     comes = ended and (session.criteria or session.workflow is not None or led or made)
     if not comes and not any(criterion.round for criterion in session.criteria):

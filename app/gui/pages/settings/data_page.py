@@ -124,7 +124,8 @@ class DataPage(DataShown):
             self._parts = await archive.sizes()
             sessions = self._engine.sessions()
             sizes = await self._engine.session_files.sizes(session.id for session in sessions)
-            made = [(session, size) for session in sessions if (size := sizes[session.id]).size]
+            made = [(session, sizes[session.id]) for session in sessions if session.id in sizes]
+            made = [(session, size) for session, size in made if size.size]
             self._made = sorted(made, key=lambda item: item[1].size, reverse=True)
         except MootError as error:
             self._say_problem(error)
