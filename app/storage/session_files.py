@@ -391,20 +391,25 @@ class _Folder:
         # Also those whose name the user has taken back.
         lines = [version for _, version in versions_of(log, _ANY)]
         newest = {line.path: line for line in lines}.values()
+        digests = {line.sha256 for line in lines if not line.gone} - {new.sha256 for new in newest}
+        if not digests:
+            return
         remove_folder(aside)
         write_whole(self._disk, aside / LOG, log)
         # Of what is gone the line is kept, for the number of its next version.
         write_whole(self._disk, self._log, encode_line(self._number + 1, list(map(_op, newest))))
         try:
-            for digest in {line.sha256 for line in lines if not line.gone} - {new.sha256 for new in newest}:
+            for digest in digests:
                 self._disk.replace(self._versions / digest, aside / digest)
         except OSError:
             self.bring_back_old()
             raise
 
     def bring_back_old(self) -> None:
-        """Bring back what was put aside."""
+        """Bring back what was put aside, if anything was."""
         aside = self._versions / ASIDE
+        if not is_folder(aside):
+            return
         whole, (_, _, since) = self._disk.read(aside / LOG), self._disk.read(self._log).partition(b"\n")
         for stat in self._disk.scan(aside):
             if stat.name != LOG:

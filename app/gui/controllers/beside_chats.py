@@ -400,8 +400,9 @@ class FilesController(Controller):
     async def _do(self, session_id: str, path: str, what: str, version: int | None = None) -> None:
         """Do what the user asks of a file, or of a version of it."""
         if what == OPEN:
-            self._tasks.cancel("file preview")
-            self._page.result.show_preview(None)
+            if session_id == self._page.session_id:
+                self._tasks.cancel("file preview")
+                self._page.result.show_preview(None)
             (await self._dialog(session_id, path)).open()
         elif what == PREVIEW:
             self._tasks.replace("file preview", self._preview(session_id, path))

@@ -111,6 +111,8 @@ class ChatController(PageController):
         if event.session_id == self.page.session_id:
             self._show_chosen_folder()
             self._show_limits()
+            if event.status_changed:
+                self.page.result.show_preview(None)
             self._show_result()
         if event.status_changed and self._engine.titles.wanted(event.session_id):
             self._tasks.start(f"title {event.session_id}", self._engine.titles.write(event.session_id))

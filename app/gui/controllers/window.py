@@ -168,6 +168,7 @@ class QuickChatController(Controller):
         )
         for signal, answered in (
             (chats.several_requested, main.several_requested),
+            (chats.proposal_requested, main.proposal_requested),
             (chats.settings_requested, main.settings_requested),
             (composer.allow_requested, main.page.chat_composer.allow_requested),
         ):

@@ -249,16 +249,16 @@ class WorkController(Controller):
             self._start(self._then(stop, lambda: self._offer_undo(said, resume)))
         elif what == work_page.FRONT and row is not None:
             self._try(lambda: self._engine.queues.move_to_front(row.job))
-        elif what == work_page.RAISE and self._page is not None:
-            self._page.choose(session_id)
-            self._start(self._then(partial(self._engine.open, session_id), self._ask_limits))
+        elif what == work_page.RAISE and self._page is not None and self._page.list.choose(session_id):
+            ask = partial(self._ask_limits, session_id)
+            self._start(self._then(partial(self._engine.open, session_id), ask))
         elif what == work_page.OPEN:
             self.session_requested.emit(session_id)
 
-    def _ask_limits(self) -> None:
-        """Ask how far the chosen work may go."""
+    def _ask_limits(self, session_id: str) -> None:
+        """Ask how far some work may go, as long as it is the chosen one."""
         self._show_details()
-        if self._page is not None:
+        if self._page is not None and self._page.details.session_id == session_id:
             self._page.details.extend.ask()
 
     def _on_opened(self, session_id: str) -> None:

@@ -403,7 +403,7 @@ class ProposalDialog(AskDialog):
         self._member.setVisible(bool(agent_id))
         if agent_id:
             one, there = self._members[agent_id], self._members[agent_id].definition in self._choices.agents
-            said = (one.why, self._words("propose.there") if there else "")
+            said = (visible(one.why), self._words("propose.there") if there else "")
             self._why.setText("\n".join(filter(None, said)))
             self._member.show_assistant(one.definition, fixed=there)
 

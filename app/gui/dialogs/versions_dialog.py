@@ -11,7 +11,7 @@ from io import StringIO
 from typing import NamedTuple
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QScrollArea, QWidget
 
 from app.core.definitions import Effort
@@ -333,6 +333,13 @@ class FileDialog(Dialog):
         self.layout().setContentsMargins(0, 0, 0, 0)
         for part in self._around:
             part.hide()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        # In a page Escape and Enter are the page's.
+        if self.isWindow():
+            super().keyPressEvent(event)
+        else:
+            event.ignore()
 
     def _choose(self) -> None:
         """Ask for the version that is chosen, or for how it differs from the other one."""

@@ -122,6 +122,9 @@ class ChatPage(ConversationView):
     def show_session(
         self, session: ChatSession, messages: Sequence[Message], *, read_only: bool = False, damaged: int = 0
     ) -> None:
+        if session.id != self.session_id:
+            # What came of it is not said of the files of another one.
+            self.files.show_files(())
         self._follow(messages)
         if self.transcript.isHidden():
             # It gets its size before it lays out the messages.

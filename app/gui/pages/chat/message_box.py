@@ -292,6 +292,7 @@ class AttachmentStrip(ChipStrip):
         if tuple(attachments) == self._attachments:
             return
         self._attachments = tuple(attachments)
+        self._first_read = {item: first for item, first in self._first_read.items() if item in attachments}
         self._fill(self._chip_of(place, attachment) for place, attachment in enumerate(self._attachments))
         self.setVisible(bool(self._attachments))
         self.changed.emit()

@@ -293,9 +293,7 @@ class ResultCard(QFrame):
         if result != self._shown:
             self._shown = result
             self._refresh()
-        if result is None:
-            self.show_preview(None)
-        elif comes and opens:
+        if comes and opens:
             self.files.setCurrentRow(0)
 
     def show_preview(self, preview: QWidget | None) -> None:
@@ -413,7 +411,8 @@ class FilesList(ItemList):
         self.files: Sequence[FileVersion] = ()
         for opened in (self.edit_requested, self.doubleClicked if tabs else self.clicked):
             opened.connect(lambda _row: self.asked.emit(self.current_id(), OPEN))
-        self.currentItemChanged.connect(lambda *_items: self.asked.emit(self.current_id(), PREVIEW))
+        if tabs:
+            self.currentItemChanged.connect(lambda *_items: self.asked.emit(self.current_id(), PREVIEW))
         self.delete_requested.connect(lambda path: self.asked.emit(path, DELETE))
         language.changed.connect(lambda: self.show_files(self.files))
         self.hide()

@@ -76,7 +76,7 @@ class DataPage(DataShown):
         thrown = {what: f"data.bin.{what}" for what in ("restore", "remove", "empty")}
         self.bin = KeptList(language, look, ("data.bin", "data.bin.text", "data.bin.none"), thrown)
         drop, made = {"drop": "data.files.drop"}, ("data.files", "data.files.text", "data.files.none")
-        self.files = KeptList(language, look, made, drop)
+        self.files = KeptList(language, look, made, drop, enters=False)
         self._problems_title = say(plain_label("field"), language, "settings.data.problems")
         self._problems = plain_label("hint", wrap=True)
         self._lay_out()
@@ -122,6 +122,8 @@ class DataPage(DataShown):
             archive = self._engine.archive.files
             self._kept, self._thrown = await archive.backups(), await archive.thrown()
             self._parts = await archive.sizes()
+            if not self._gone:
+                self._show_kept()
             sessions = self._engine.sessions()
             sizes = await self._engine.session_files.sizes(session.id for session in sessions)
             made = [(session, sizes[session.id]) for session in sessions if session.id in sizes]

@@ -93,10 +93,13 @@ class KeptList(QWidget):
         texts: tuple[str, str, str],
         actions: Mapping[str, str],
         free: Sequence[str] = (),
+        *,
+        enters: bool = True,
     ) -> None:
         """`texts` are the keys of title, hint, and the text of an empty list.
 
         `actions` are the names of the buttons with the keys of their texts; the `free` ones need no choice.
+        Where it `enters`, a double click and Enter do what the first button does.
         """
         super().__init__()
         title, hint, nothing = texts
@@ -107,12 +110,12 @@ class KeptList(QWidget):
             what: say(button("", f"{name}_{what}", partial(self._on_clicked, what)), language, text)
             for what, text in actions.items()
         }
-        self._free = free
+        self._free, self._first = free, next(iter(actions)) if enters else ""
         head = say(plain_label("field"), language, title), say(plain_label("hint", wrap=True), language, hint)
         foot = hbox(*self.buttons.values(), STRETCH, spacing=8)
         vbox(*head, self._nothing, self.list, foot, inside=self, spacing=6)
         self.list.currentItemChanged.connect(lambda *_: self._show_buttons())
-        self.list.activated.connect(lambda _index: self._on_clicked(next(iter(self.buttons))))
+        self.list.activated.connect(lambda _index: self._on_clicked(self._first))
 
     def show_rows(self, rows: Sequence[RowItem]) -> None:
         """Show these rows; keep the choice if it is among them."""
@@ -125,7 +128,7 @@ class KeptList(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         # Enter in the list means the list, not the dialog's default button.
         if event.key() in ENTER and self.list.hasFocus():
-            self._on_clicked(next(iter(self.buttons)))
+            self._on_clicked(self._first)
         else:
             super().keyPressEvent(event)
 
@@ -134,7 +137,7 @@ class KeptList(QWidget):
             made.setEnabled(bool(self.list.current_id()) or what in self._free)
 
     def _on_clicked(self, what: str, _checked: bool = False) -> None:
-        if self.buttons[what].isEnabled():
+        if what and self.buttons[what].isEnabled():
             self.asked.emit(what, self.list.current_id())
 
 
