@@ -406,10 +406,8 @@ class _Folder:
             raise
 
     def bring_back_old(self) -> None:
-        """Bring back what was put aside, if anything was."""
+        """Bring back what was put aside."""
         aside = self._versions / ASIDE
-        if not is_folder(aside):
-            return
         whole, (_, _, since) = self._disk.read(aside / LOG), self._disk.read(self._log).partition(b"\n")
         for stat in self._disk.scan(aside):
             if stat.name != LOG:

@@ -53,6 +53,8 @@ def test_two_candidates_are_none(text: str, choice: str) -> None:
 )
 def test_a_short_option_is_chosen_by_its_text_only_where_that_stands_alone(text: str, choice: str) -> None:
     assert read_choice(text, (("yes", "예"), ("no", "아니요"))) == choice
+    cities = (("seoul", "서울"), ("busan", "부산"))
+    assert read_choice("저는 서울을 고르겠습니다.", cities) == "seoul"
     assert read_choice("B, as far as I know.", (("no", "No"), ("yes", "Yes"))) == "yes"
 
 

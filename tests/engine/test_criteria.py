@@ -14,12 +14,16 @@ from app.core.criteria import CRITERIA, Criterion, CriterionState, Doubt, shown_
 from app.core.definitions import Group, Leader
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.events import CriterionChecked
+from app.core.ids import new_id
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.session import Status
 from app.core.settings import Settings
+from app.engine.criteria import checking
 from app.engine.export.event_lines import event_line
 from app.engine.session_kinds import session_object
+from app.storage.paths import DataPaths
+from app.storage.session_files import VersionedFiles
 from tests.builders import Bench, Hang, Script, a_bench, left_open
 from tests.engine.group_tools import TOOLS, hand
 from tests.engine.test_sub_agents import who
@@ -213,6 +217,18 @@ async def test_what_stands_in_a_file_is_met_and_the_file_is_named(tmp_path: Path
     text = str(made.models.requests[1].messages[0]["content"])
     assert "(1) notes/sky.md\n# Sky" in text and "(2)\nIt is written." in text
     assert "picture.bin" not in text and "empty.txt" not in text
+
+
+async def test_a_hidden_file_that_was_named_for_the_work_is_not_shown_to_the_checker(tmp_path: Path) -> None:
+    session_id, folder = new_id(), tmp_path / "mine"
+    folder.mkdir()
+    named = frozenset((".env", "id_rsa"))
+    paths = DataPaths(tmp_path / "data")
+    files = VersionedFiles(paths, chosen=lambda _id: str(folder), named=lambda _id: named)
+    for path in (".env", "id_rsa", "report.md"):
+        await files.write(session_id, path, lambda _before, _held: b"The sky is blue.")
+    assert {one.path for one in await files.list(session_id)} == {".env", "id_rsa", "report.md"}
+    assert [one.file for one in await checking._files(files, session_id, 1_000)] == ["report.md"]
 
 
 @pytest.mark.parametrize(("said", "written"), [(400_000, 400_000), (400_000, 10), (10, 400_000)])

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from app.core.criteria import Criterion
 from app.core.definitions import Agent, WorkflowDefinition, WorkflowStep
 from app.core.ids import new_id
 from app.core.message import Attachment, Author, Message, Role
@@ -18,6 +19,8 @@ from app.core.session import (
     ChatSession,
     DebateSession,
     DebateTools,
+    Plan,
+    PlanItem,
     QueuedMessage,
     Session,
     WorkflowSession,
@@ -58,7 +61,10 @@ def debate(**fields: object) -> Session:
 
 
 def workflow() -> Session:
-    steps = (WorkflowStep(id="s", name="Search", role="main", prompt=ORDER),)
+    return with_steps(WorkflowStep(id="s", name="Search", role="main", prompt=ORDER))
+
+
+def with_steps(*steps: WorkflowStep) -> Session:
     work = WorkflowState(definition=WorkflowDefinition(id="w", name="w", steps=steps), command="go", steps=())
     return WorkflowSession(id=new_id(), title="t", chat=Chat(assistant_id="", head="a"), workflow=work)
 
@@ -80,6 +86,13 @@ CRAFTED: dict[str, tuple[Session, str]] = {
     "instructions of a debate": (debate(instructions=ORDER), f"Instructions: {ORDER}"),
     "files of a debate": (debate(context=(FILE,)), "Files: orders.txt (33 B)"),
     "tools of a debate": (debate(tools=DebateTools.OWN), "Tools: Those each assistant has"),
+    "what steps are to reach": (
+        with_steps(WorkflowStep(id="s", name="Search", role="main", prompt="", done_means=(ORDER,))),
+        f"Done means: {ORDER}",
+    ),
+    "criteria": (replace(chat(), criteria=(Criterion(text=ORDER),)), f"Done means: {ORDER}"),
+    "plan": (replace(chat(), plan=Plan(goal="Go", items=(PlanItem(text=ORDER),))), f"Plan: Go; {ORDER}"),
+    "role": (with_persona(role=ORDER), f"Instructions: GPT: {ORDER}"),
     "persona": (with_persona(persona=ORDER), f"Instructions: GPT: {ORDER}"),
     "prompt": (with_persona(system_prompt=ORDER), f"Instructions: GPT: {ORDER}"),
 }

@@ -114,6 +114,15 @@ async def test_what_is_confirmed_is_made_at_once_and_takes_those_who_are_there()
     assert (await ask(made)).definition.name == "Hanok desk 2"
 
 
+async def test_two_members_that_are_alike_become_two_assistants() -> None:
+    made = bench()
+    found = await ask(made)
+    new = [member for member in found.members if member.definition.name == "Cook"]
+    alike = tuple(replace(one, definition=replace(one.definition, id="cook")) for one in (*new, *new))
+    group = await made.engine.groups.bring_in(replace(found, members=alike))
+    assert len({*group.members}) == 2 and len(made.engine.assistants.all()) == 4
+
+
 async def test_a_group_that_cannot_be_made_makes_no_members() -> None:
     made = bench()
     found = await ask(made)

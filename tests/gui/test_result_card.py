@@ -363,6 +363,11 @@ async def test_the_files_of_a_group_stand_in_the_card_and_are_shown_there(
         await until(lambda: "New." not in person.transcript("file_view")[0], what="the older version")
         person.click_row("files_list", 1)
         await until(lambda: "41%" not in person.transcript("file_view")[0], what="the other file")
+        # Keys that the file does not take are the page's.
+        await person.press("file_versions", Qt.Key.Key_Escape)
+        assert person.sees("transcript") and not person.sees("file_view") and card.preview is None
+        person.click_row("files_list", 0)
+        await until(lambda: person.sees("file_view"), what="the file again")
         # How it was done is the conversation.
         await person.click("result_way")
         assert person.sees("transcript") and not person.sees("file_view") and files.current_id() == ""

@@ -582,6 +582,28 @@ async def test_the_original_is_an_old_version_too_and_comes_back(files: Versione
     assert [await held(files, "plan.md", one) for one in (0, 1, 2)] == ["by the user", "by Ann", "again"]
 
 
+async def test_what_the_user_no_longer_names_keeps_its_original_when_old_versions_go(
+    paths: DataPaths, mine: Path
+) -> None:
+    named: dict[str, frozenset[str]] = {SESSION: frozenset((".env",))}
+    (mine / ".env").write_text("by the user")
+
+    def opened() -> VersionedFiles:
+        return VersionedFiles(paths, chosen=lambda _id: str(mine), named=lambda session_id: named[session_id])
+
+    await put(opened(), ".env", "by Ann")
+    named[SESSION] = frozenset()
+    files = opened()
+    await put(files, "plan.md", "one")
+    await put(files, "plan.md", "two")
+    await files.drop_old(SESSION)
+    named[SESSION] = frozenset((".env",))
+    # Its newest version stays as that of any file, and the undo brings the original back.
+    assert await held(opened(), ".env", 1) == "by Ann"
+    await opened().bring_back_old(SESSION)
+    assert await held(opened(), ".env", 0) == "by the user"
+
+
 async def test_hidden_files_and_keys_are_used_where_the_user_has_named_them(
     paths: DataPaths, mine: Path
 ) -> None:

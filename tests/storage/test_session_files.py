@@ -446,6 +446,11 @@ async def test_old_versions_are_dropped_and_come_back(files: VersionedFiles, pat
     assert await rows(files) == [("gone.md", 2, "Ann"), ("plan.md", 3, "Ann")]
     assert await VersionedFiles(paths, read_only=True).versions(SESSION) == await files.versions(SESSION)
     assert not (kept / ASIDE).exists()
+    # Where nothing is old, what was put aside last stays for the undo.
+    await files.drop_old(SESSION)
+    await files.drop_old(SESSION)
+    await files.bring_back_old(SESSION)
+    assert await held(files, "plan.md", 1) == "one" * 10
 
 
 async def test_dropped_versions_are_gone_for_good_after_the_next_start(

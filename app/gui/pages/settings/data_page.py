@@ -286,6 +286,8 @@ class DataPage(DataShown):
 
     def _on_drop(self, _what: str, session_id: str) -> None:
         files, row = self._engine.session_files, self.files.list.currentItem()
+        if not any(size.old for session, size in self._made if session.id == session_id):
+            return
         said = self._language("data.files.dropped", title=row.title if row is not None else "")
 
         async def undo() -> bool:
