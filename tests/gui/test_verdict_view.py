@@ -186,6 +186,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         assert person.find("verdict_tab_2").isChecked(), "the verdict before it stays"
         # Exported as it is.
         person.choose_from("decision_more", "Markdown…")
+        await until(lambda: any(one.isVisible() for one in person.window.findChildren(QFileDialog)))
         dialog = next(one for one in person.window.findChildren(QFileDialog) if one.isVisible())
         file = tmp_path / "verdict.md"
         dialog.fileSelected.emit(str(file))
