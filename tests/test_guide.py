@@ -14,21 +14,18 @@ from app.cli.arguments import COMMANDS as TYPED
 from app.cli.arguments import parameters_of, parse_arguments
 from app.core.texts import LANGUAGES, Texts
 from app.gui.commands import COMMANDS
+from app.gui.dialogs.guide_dialog import TOPICS
 from app.gui.pages.council.decision_steps import STEPS
 from app.gui.pages.settings.settings_dialog import FIXED, PAGES
 from tests.core.people_read import RESOURCES
 from tests.core.test_korean_wording import EVERYWHERE, IN_THE_WINDOW
 
 ROOT, GUIDE = RESOURCES.parent, RESOURCES / "guide"
-TOPICS = (
-    "start", "deciding", "debates", "groups-and-work", "files", "workflows", "assistants-and-tools",
-    "external-agents", "models-on-this-computer", "mcp", "terminal", "costs-and-privacy", "keys",
-)  # fmt: skip
 BOTH = [(language, topic) for language in LANGUAGES for topic in TOPICS]
 # What every command line takes, beside the options of its command.
 COMMON = {"--json", "--data-dir", "--help"}
 KEYS = re.compile(
-    r"(?:(?:Ctrl|Alt|Shift)\+)+(?:Enter|Up|Down|F\d+|[A-Z0-9.,])|(?<![+\w])(?:F\d+|Enter|Esc|Del)(?![A-Za-z0-9])"
+    r"(?:(?:Ctrl|Alt|Shift)\+)+(?:Enter|Up|Down|F\d+|[A-Z0-9.,/])|(?<![+\w])(?:F\d+|Enter|Esc|Del)(?![A-Za-z0-9])"
 )
 BLANK = re.compile(r"\\\{\w+\\\}")
 
@@ -80,9 +77,9 @@ def page_of(language: str, topic: str) -> Page:
 
 @cache
 def shown_in(language: str) -> dict[str, str]:
-    """Return the texts that the window shows: all but the search words of the settings."""
+    """Return the texts that the window shows: all but words by which settings and commands are found."""
     texts = json.loads((RESOURCES / "i18n" / f"{language}.json").read_text("utf-8"))
-    return {key: text for key, text in texts.items() if not re.fullmatch(r"settings\.\w+\.find", key)}
+    return {key: text for key, text in texts.items() if not re.fullmatch(r"(settings|palette)\.\w+\.find", key)}
 
 
 @cache
