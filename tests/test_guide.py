@@ -17,8 +17,9 @@ from app.gui.commands import COMMANDS
 from app.gui.dialogs.guide_dialog import TOPICS
 from app.gui.pages.council.decision_steps import STEPS
 from app.gui.pages.settings.settings_dialog import FIXED, PAGES
+from tests.core import test_english_wording as english_terms
+from tests.core import test_korean_wording as korean_terms
 from tests.core.people_read import RESOURCES
-from tests.core.test_korean_wording import EVERYWHERE, IN_THE_WINDOW
 
 ROOT, GUIDE = RESOURCES.parent, RESOURCES / "guide"
 BOTH = [(language, topic) for language in LANGUAGES for topic in TOPICS]
@@ -201,11 +202,11 @@ def test_each_command_exists_with_its_options(language: str, topic: str) -> None
             assert {word for word in rest if word.startswith("-")} <= known | COMMON, code
 
 
-@pytest.mark.parametrize("topic", TOPICS)
-def test_the_korean_of_a_page_keeps_to_the_terms(topic: str) -> None:
-    page = page_of("ko", topic)
-    said = "\n".join((*page.plain, *page.codes, *page.blocks))
-    assert [wrong for wrong, *_ in (*EVERYWHERE, *IN_THE_WINDOW) if re.search(wrong, said)] == []
+@pytest.mark.parametrize(("language", "topic"), BOTH)
+def test_a_page_keeps_to_the_terms_of_its_language(language: str, topic: str) -> None:
+    terms = {"en": english_terms, "ko": korean_terms}[language]
+    said = "\n".join(page_of(language, topic).plain)
+    assert [wrong for wrong, *_ in terms.EVERYWHERE + terms.IN_THE_WINDOW if re.search(wrong, said)] == []
 
 
 def test_what_is_built_takes_the_guide_along() -> None:
