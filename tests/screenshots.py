@@ -37,10 +37,12 @@ from tests.wire import Answer, Fault, WireServer, write_providers
 SIZES = ((1440, 900), (900, 600))
 # The pictures of the README, and which views they are.
 IN_README = {
+    "verdict": "verdict-wide",
     "debate": "discussion",
     "welcome": "welcome",
     "group": "group-working",
     "workflow": "workflow-work",
+    "work": "work",
 }
 TOPICS = {"en": "Should we rewrite the parser?", "ko": "파서를 다시 써야 할까?"}
 WORDS = {

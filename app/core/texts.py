@@ -175,7 +175,7 @@ def escape_markdown(text: str) -> str:
 
 
 # A new language needs its name here, its texts in resources/i18n, a folder each in resources/agents, groups,
-# prompts, saved_prompts and workflows, the words in tools/prompt_user, and its name in the packages
+# guide, prompts, saved_prompts and workflows, the words in tools/prompt_user, and its name in the packages
 # (packaging/moot.spec, linux and windows); `language_of` must tell it from the others. Tests find what is
 # missing in resources. What people and models write is read word by word in engine/workflow/run,
 # engine/names, engine/debate/modes, engine/council/replies, engine/chat/titles, core/definitions (other names

@@ -365,6 +365,7 @@ async def every_dialog(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     dialog.accept()
     openers: list[tuple[str, Callable[[], object]]] = [
         ("ready_groups_dialog", desk.group_commands.show_ready),
+        ("guide_dialog", desk.show_guide),
     ]
     for name, open_it in openers:
         open_it()

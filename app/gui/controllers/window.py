@@ -39,6 +39,7 @@ from app.gui.controllers.work import WorkController
 from app.gui.desktop.key_grab import NOWHERE, Held, KeyGrab
 from app.gui.desktop.notifications import Notifications
 from app.gui.dialogs.ask_dialogs import LeaveDialog, open_link
+from app.gui.dialogs.guide_dialog import GuideDialog, read_guide
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.panels.conversation_view import ConversationView
@@ -349,6 +350,7 @@ class WindowController(QObject):
         self.window.first_page.models_requested.connect(lambda: self.settings.open("local"))
         side.providers_button.clicked.connect(lambda: self.settings.open("providers"))
         side.settings_button.clicked.connect(lambda: self.settings.open("appearance"))
+        side.help_button.clicked.connect(self.show_guide)
         side.sessions.session_requested.connect(self.show_session)
         side.sessions.delete_requested.connect(self.sessions.delete)
         side.sessions.rename_requested.connect(self.sessions.ask_name)
@@ -444,11 +446,25 @@ class WindowController(QObject):
             "queue": self.work.show_assistant,
             "side": self.toggle_side,
             "settings": lambda: self.settings.open("appearance"),
+            "guide": self.show_guide,
             "shortcuts": lambda: self.settings.open("shortcuts"),
             "theme": self.settings.switch_theme,
             "language": self.settings.switch_language,
             "quit": lambda: self.leave(quits=True),
         }
+
+    def show_guide(self) -> None:
+        """Show the guide, or bring it to the front."""
+        self.tasks.start("open the guide", self._show_guide())
+
+    async def _show_guide(self) -> None:
+        dialog = self.window.findChild(GuideDialog)
+        if dialog is None:
+            pages = await asyncio.to_thread(read_guide, self._look.resources, self._language.name)
+            dialog = GuideDialog(self._language, self._look, pages, self.window)
+            dialog.settings_requested.connect(self.settings.open)
+        dialog.show()
+        dialog.activateWindow()
 
     def show_session(self, session_id: str) -> None:
         """Show a session in the main area."""

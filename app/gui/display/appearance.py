@@ -325,7 +325,8 @@ class Look(QtCore.QObject):
     def __init__(self, app: QApplication, resources: Path, theme: str) -> None:
         super().__init__()
         self._app = app
-        self._resources = resources
+        self.resources = resources
+        """The folder with icons, fonts and the guide."""
         self.wanted = theme
         self._percent = 100
         self._motion = SYSTEM
@@ -390,7 +391,7 @@ class Look(QtCore.QObject):
         value = str(getattr(self.tokens, colour))
         key = (name, value, side, ratio, room)
         if key not in self._pictures:
-            path = self._resources / "icons" / f"{name}.svg"
+            path = self.resources / "icons" / f"{name}.svg"
             self._pictures[key] = draw_svg(path, side, ratio, value, room)
         return self._pictures[key]
 
@@ -409,7 +410,7 @@ class Look(QtCore.QObject):
         measured.
         """
         if not QtGui.QFontDatabase.hasFamily(KOREAN_FAMILY):
-            for path in sorted((self._resources / "fonts").glob("*.[ot]tf")):
+            for path in sorted((self.resources / "fonts").glob("*.[ot]tf")):
                 QtGui.QFontDatabase.addApplicationFont(str(path))
 
     def _on_desktop_changed(self) -> None:

@@ -450,6 +450,7 @@ class SideBar(QFrame):
         self.team = Team(language, look, (self.assistant_section, self.group_section, self.panel_section))
         self.providers_button = FootButton(look, "plug", "providers_button")
         self.settings_button = FootButton(look, "settings", "settings_button")
+        self.help_button = icon_button(look, "circle-question-mark", "help_button")
         self._lay_out()
         self.new_button.clicked.connect(lambda: self.new_requested.emit(""))
         shown = self.sessions.rows.modelReset
@@ -499,7 +500,8 @@ class SideBar(QFrame):
         for page_button in (self.work_button, self.decisions_button):
             page_button.setProperty("tone", "strong")
         pages = vbox(self.work_button, self.decisions_button, spacing=1)
-        foot = vbox(thin_line(), 4, (self.team, 1), self.providers_button, self.settings_button, spacing=1)
+        last = hbox((self.settings_button, 1), self.help_button, spacing=1)
+        foot = vbox(thin_line(), 4, (self.team, 1), self.providers_button, last, spacing=1)
         parts = head, self.search, pages, (self._area, 1), foot
         vbox(*parts, inside=self, margins=(10, 12, 10, 10), spacing=9)
 
@@ -556,6 +558,7 @@ class SideBar(QFrame):
         name_button(self.search, words("side.search"), words.keys("search"))
         self.search.show_words(words("side.search"), self.search.toolTip())
         self.settings_button.show_words(words("side.settings"), words.keys("settings"))
+        name_button(self.help_button, words("palette.guide"), words.keys("guide"))
         self._show_foot()
 
 
