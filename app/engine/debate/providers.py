@@ -110,10 +110,18 @@ class DebateProviders:
         return set() if used & elsewhere else elsewhere
 
     def tell_helpless(self, live: LiveSession | None) -> None:
-        """Say in a session that has begun that nobody can vote, compare or judge, where that was wanted."""
-        council = live.debate_session.debate.council if live is not None else None
-        if live is not None and council is not None and council.ends != Ends.NONE and not council.helper:
+        """Say in a session that has begun that nobody can vote, compare or judge, and who cannot read the web,
+        where that was wanted.
+        """
+        if live is None:
+            return
+        debate, council = live.debate_session.debate, live.debate_session.debate.council
+        if council is not None and council.ends != Ends.NONE and not council.helper:
             live.notice(self.without_help(live.debate_session, "nobody_votes"))
+        if debate.tools == DebateTools.READING:
+            without = (each for each in debate.participants if self.tools(debate, each) == DebateTools.NONE)
+            if names := ", ".join(each.name for each in without):
+                live.notice("without_web", names=names)
 
     def without_help(self, session: DebateSession, code: str) -> str:
         """Return the code of a text on why nobody helps: `code`, or that of a session that stays here.
@@ -247,10 +255,15 @@ class DebateProviders:
         return self.form(provider_id) != RequestForm.TRANSCRIPT
 
     def tools(self, debate: Debate, speaker: Participant) -> str:
-        """Return which tools a participant may use, a DebateTools: none
-        where its model takes no chat messages.
+        """Return which tools a participant may use, a DebateTools: in a council at most those for reading.
+
+        It is none where its model takes no chat messages; nor does an external agent read, or a model that
+        can call no tools.
         """
-        return debate.tools if self._can_think(speaker.provider) else DebateTools.NONE
+        tools = DebateTools.READING if debate.is_council and debate.tools == DebateTools.OWN else debate.tools
+        reads = tools == DebateTools.READING and self._directory.model(*speaker.seat).may_call
+        uses = reads or (tools == DebateTools.OWN and self._can_think(speaker.provider))
+        return tools if uses else DebateTools.NONE
 
     def absent(self, session: DebateSession) -> frozenset[str]:
         """Return which participants are absent: their provider is gone or switched off,
