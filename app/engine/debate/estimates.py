@@ -15,7 +15,7 @@ from app.core.definitions import Agent, Group, WorkflowDefinition
 from app.core.errors import ProviderError
 from app.core.model_facts import Price
 from app.core.provider import Models, ProviderStatus
-from app.core.session import AgentMode, DebateTools, GroupState
+from app.core.session import AgentMode, DebateChoices, DebateTools, GroupState
 from app.core.texts import amount_text
 from app.engine.debate.modes import form_of, system_prompt
 from app.engine.debate.perspective import TRANSCRIPT_CONTEXT
@@ -225,6 +225,14 @@ def concluding_calls(
     return [(item.pair, item.sent + before, BALLOT[length]) for before in heard for item in able]
 
 
+def calls_at_end(setup: DebateChoices, speakers: Sequence[Speaker], judge: str, length: int) -> list[Call]:
+    """Return the calls for the votes and the verdict that are wanted, for short turns (0) or long ones (1)."""
+    votes = Conclusion.POLLS if setup.polls else Conclusion.FINAL_BALLOTS if setup.final_ballots else None
+    wanted = filter(None, (votes, Conclusion.VERDICT if setup.concludes else None))
+    calls = (concluding_calls(speakers, setup.rounds, what, judge, length) for what in wanted)
+    return [*chain.from_iterable(calls)]
+
+
 def verdict_calls(judge: str, read: int, voters: Sequence[tuple[Seat, int]], length: int) -> list[Call]:
     """Return the two readings of a "provider/model" that `read` so many tokens; none without a judge.
 
@@ -267,18 +275,14 @@ class Estimates:
         options.
         """
         speakers = self._speakers(setup, context_tokens)
-        votes = Conclusion.POLLS if setup.polls else Conclusion.FINAL_BALLOTS if setup.final_ballots else None
-        wanted = [*filter(None, (votes, Conclusion.VERDICT if setup.concludes else None))]
-
-        checked = [speaker.pair for speaker in speakers if votes]
+        checked = [speaker.pair for speaker in speakers if setup.votes]
         checked += [seat_of(judge)] if judge and setup.concludes else []
         checks = self._checks(checked)
         found_by = seat_of(finder)
         finding = [(found_by, _FINDING + tokens_of(setup.topic, found_by[1]), _FOUND)] if finder else []
 
         def conclusion(length: int) -> list[Call]:
-            calls = (concluding_calls(speakers, setup.rounds, what, judge, length) for what in wanted)
-            return [*chain.from_iterable(calls), *finding, *checks]
+            return [*calls_at_end(setup, speakers, judge, length), *finding, *checks]
 
         found = estimate(speakers, len(speakers) * setup.rounds, self._prices, conclusion)
         return replace(found, checks=len(checks))
@@ -287,13 +291,12 @@ class Estimates:
         """Return the calls that check those of these models that were not checked yet."""
         return [(seat, *CALL_TOKENS) for seat in dict.fromkeys(seats) for _ in range(self._voting.left(seat))]
 
-    def conclusions(self, setup: DebateSetup, context: int, judge: str = "") -> dict[Conclusion, Estimate]:
-        """Return what the votes and the verdict of a debate will use, whether they are wanted or not.
+    def conclusion(self, setup: DebateSetup, context: int, judge: str = "") -> Estimate:
+        """Return what the votes and the verdict of a debate will use that is set up so.
 
         Its files have so many tokens, the `context`.
         """
-        calls_of = partial(concluding_calls, self._speakers(setup, context), setup.rounds)
-        return {what: self.of_calls(partial(calls_of, what, judge)) for what in Conclusion}
+        return self.of_calls(partial(calls_at_end, setup, self._speakers(setup, context), judge))
 
     def _speakers(self, setup: DebateSetup, context_tokens: int) -> list[Speaker]:
         statuses = {status.config.id: status for status in self._providers()}

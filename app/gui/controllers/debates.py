@@ -249,7 +249,7 @@ class DebateController(VerdictController):
         panel.widen_requested.connect(self.session_requested)
         panel.setup.start_requested.connect(self._ask_and_begin)
         panel.setup.seats.set_up_requested.connect(show_provider)
-        panel.setup.conclusion.council_ends_chosen.connect(self.choose_ends)
+        panel.setup.conclusion.ends_chosen.connect(self.choose_ends)
         panel.setup.seats.participant_removed.connect(
             lambda draft, place: self._offer_undo(
                 self._removed(draft.name), lambda: panel.setup.seats.put_back(draft, place)
