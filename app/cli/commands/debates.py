@@ -191,6 +191,7 @@ async def extend(
     action: Annotated[str, Typed(text="council_step", choices=_FURTHER)],
     rounds: Annotated[int | None, Typed("--rounds", text="extend_rounds", type=int, metavar="1..5")] = None,
     judge: Judge = "",
+    helper: Helper = "",
     option: Annotated[str, Typed("--option", text="extend_option", metavar="LETTER")] = "",
 ) -> int:
     """Let a council do something more, or a debate be judged once more, after a line with what
@@ -212,6 +213,9 @@ async def extend(
     chosen = options.get(option.upper(), "")
     if action == "argue" and not chosen:
         raise BadInput("council_option", option=option, options=", ".join(options))
+    if helper:
+        await councils.choose_helper(live.id, helper)
+        of = live.debate_session
     ways: dict[str, Step] = {
         "debate": lambda: councils.debate(live.id, rounds, judge),
         "argue": lambda: councils.argue(live.id, chosen),

@@ -520,6 +520,14 @@ class Councils:
             judges = council.ends == Ends.VERDICT
         return self.providers.first_judge(session) if judges else "", helper
 
+    async def choose_helper(self, session_id: str, helper: str) -> None:
+        """Keep who compares answers and merges them from now on, a "provider/model"; makes no call."""
+        live = await self._at_rest(session_id, any_kind=True)
+        self.providers.check_helper(helper, live.debate_session)
+        debate = replace(live.debate_session.debate, helper=helper)
+        live.change(debate=replace(debate, council=replace(self._council(live), helper=helper)))
+        await self._store.flush(session_id)
+
     def helpers_of(self, session: DebateSession) -> dict[str, str]:
         """Return the "provider/model" of each helper call as it would be made now, "" for nobody."""
         found = self.providers

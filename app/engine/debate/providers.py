@@ -142,7 +142,11 @@ class DebateProviders:
     def check_chosen(self, session: DebateSession) -> None:
         """Raise BadInput where the user chose a judge or a helper that cannot be asked about a session."""
         self.check_judge(session.debate.judge, session)
-        provider, model = seat_of(chosen := session.debate.helper)
+        self.check_helper(session.debate.helper, session)
+
+    def check_helper(self, chosen: str, session: DebateSession) -> None:
+        """Raise BadInput for a helper that cannot be asked, or not about this session; "" is nobody."""
+        provider, model = seat_of(chosen)
         if provider in self.barred(session):
             raise BadInput("reader_elsewhere", model=chosen)
         allowed = self._may_read(_used(session)) & {status.config.id for status in self.statuses()}
