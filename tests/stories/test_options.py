@@ -229,6 +229,12 @@ def test_who_helps_is_chosen_and_named_before_anybody_speaks(wire_home: dict[str
             refused = moot(*command, "--helper", wrong, "--lang", "en")
             assert refused.status == 2 and f"“{wrong}” can’t help" in refused.err, wrong
             assert len(refused.err.splitlines()) == 1 and len(asked(wire_home)) == before
+    # What may read the web says beforehand how many calls that takes at most.
+    reading = moot(*council, "--tools", "reading", "--lang", "en")
+    assert reading.status == 0, reading.err
+    assert reading.out.splitlines()[0].endswith(" · web: up to + 9 calls")
+    offered = [one for one in asked(wire_home) if "web_search" in str(one.body.get("tools"))]
+    assert len(offered) == 3, "the answers alone"
     priced = moot("extend", newest, "merge", "--json")
     estimate = next(one for one in priced.events if one["event"] == "estimate")
     assert estimate["helpers"]["merge"] == helper

@@ -249,7 +249,8 @@ async def say_price(
     found = await engine.estimates.priced(estimated)
     usd = list(found.usd) if found.usd else None
     record = {"event": "estimate", "session_id": session.id, "at": utc_now(), "step": what}
-    used = {"calls": found.turns, "checks": found.checks, "reads": found.reads, "tokens": list(found.tokens), "usd": usd}
+    used = {"calls": found.turns, "checks": found.checks, "reads": found.reads}
+    used |= {"tokens": list(found.tokens), "usd": usd}
     used["helpers"] = engine.councils.helpers_of(session)
     name = run.texts("council.judge.choose" if what == "judge" else f"council.{what}")
     money = price_text(run.texts, found)

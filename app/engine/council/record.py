@@ -276,7 +276,7 @@ class Record:
 
     @property
     def asks_about_motion(self) -> bool:
-        """Whether the answer is for or against a motion; a what-if round goes on with the motion before it."""
+        """Whether the answer is for or against a motion; a what-if round goes on with that of before."""
         return asks_about_motion(self._asked[0])
 
     def asked(self) -> list[Participant]:

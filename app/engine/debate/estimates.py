@@ -226,7 +226,7 @@ def concluding_calls(
 
 
 def calls_at_end(setup: DebateChoices, speakers: Sequence[Speaker], judge: str, length: int) -> list[Call]:
-    """Return the calls for the votes and the verdict that are wanted, for short turns (0) or long ones (1)."""
+    """Return the calls for the votes and the verdict that are wanted, for short turns (0) or long ones."""
     votes = Conclusion.POLLS if setup.polls else Conclusion.FINAL_BALLOTS if setup.final_ballots else None
     wanted = filter(None, (votes, Conclusion.VERDICT if setup.concludes else None))
     calls = (concluding_calls(speakers, setup.rounds, what, judge, length) for what in wanted)

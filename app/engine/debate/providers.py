@@ -110,15 +110,15 @@ class DebateProviders:
         return set() if used & elsewhere else elsewhere
 
     def tell_helpless(self, live: LiveSession | None) -> None:
-        """Say in a session that has begun that nobody can vote, compare or judge, and who cannot read the web,
-        where that was wanted.
+        """Say in a session that has begun that nobody can vote, compare or judge, and who cannot read
+        the web, where that was wanted.
         """
         if live is None:
             return
         debate, council = live.debate_session.debate, live.debate_session.debate.council
         if council is not None and council.ends != Ends.NONE and not council.helper:
             live.notice(self.without_help(live.debate_session, "nobody_votes"))
-        if debate.tools == DebateTools.READING:
+        if _reads(debate):
             without = (each for each in debate.participants if self.tools(debate, each) == DebateTools.NONE)
             if names := ", ".join(each.name for each in without):
                 live.notice("without_web", names=names)
@@ -264,10 +264,10 @@ class DebateProviders:
         It is none where its model takes no chat messages; nor does an external agent read, or a model that
         can call no tools.
         """
-        tools = DebateTools.READING if debate.is_council and debate.tools == DebateTools.OWN else debate.tools
-        reads = tools == DebateTools.READING and self._directory.model(*speaker.seat).may_call
-        uses = reads or (tools == DebateTools.OWN and self._can_think(speaker.provider))
-        return tools if uses else DebateTools.NONE
+        if _reads(debate):
+            able = self._directory.model(*speaker.seat).may_call
+            return DebateTools.READING if able else DebateTools.NONE
+        return debate.tools if self._can_think(speaker.provider) else DebateTools.NONE
 
     def absent(self, session: DebateSession) -> frozenset[str]:
         """Return which participants are absent: their provider is gone or switched off,
@@ -338,6 +338,11 @@ class DebateProviders:
                 break
             count += 1
         return max(WINDOW, count)
+
+
+def _reads(debate: Debate) -> bool:
+    """Say whether participants may read the web and do nothing else; in a council all tools are for that."""
+    return debate.tools == DebateTools.READING or (debate.is_council and debate.tools == DebateTools.OWN)
 
 
 def _used(session: DebateSession) -> set[str]:
