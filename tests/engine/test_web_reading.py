@@ -12,7 +12,7 @@ from app.core.council import Ends
 from app.core.events import Notice
 from app.core.message import MessageState, Role
 from app.core.model_facts import FactSource, ModelFacts
-from app.core.provider import Finished, ModelRequest
+from app.core.provider import ModelRequest
 from app.core.session import DebateTools, Status
 from app.core.tool import ToolContext, ToolResult
 from app.engine.council.record import Record
@@ -215,7 +215,7 @@ async def test_after_a_call_that_goes_on_no_links_are_written(tmp_path: Path) ->
         if found < 2:
             page = f"https://example.org/{found}"
             return [*calling(("web_fetch", {"url": page}), text="Let me look.")]
-        return ["Done.", Finished()]
+        return ["Done."]
 
     made.models.otherwise = twice
     session_id = await made.engine.debates.start(a_setup(2, rounds=1, tools=DebateTools.READING))
