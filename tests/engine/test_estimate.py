@@ -98,15 +98,18 @@ async def test_a_debate_costs_more_with_rounds_people_and_context() -> None:
     assert 0 < small.usd[0] < small.usd[1]
     for larger in (a_setup(3), a_setup(2, rounds=4)):
         assert estimates.debate(larger, 0).tokens[0] > small.tokens[0]
-    ends = estimates.conclusions(a_setup(2), 0, "remote0/model-0")
-    assert [one.turns for one in ends.values()] == [6, 2, 5]
-    for what, wish in (("polls", {}), ("final_ballots", {}), ("verdict", {"judge": "remote0/model-0"})):
-        setup = replace(a_setup(2), **(wish or {what: True}), **({} if wish else {"judge": NO_JUDGE}))  # type: ignore[arg-type]
-        whole = estimates.debate(setup, 0, "remote0/model-0")
-        assert whole.tokens[1] - small.tokens[1] == ends[Conclusion(what)].tokens[1]
-        assert (whole.usd or (0, 0))[1] == pytest.approx(
-            small.usd[1] + (ends[Conclusion(what)].usd or (0, 0))[1]
-        )
+    judge = "remote0/model-0"
+    for wish, calls in (
+        ({"polls": True, "judge": NO_JUDGE}, 6),
+        ({"final_ballots": True, "judge": NO_JUDGE}, 2),
+        ({"judge": judge}, 5),
+        ({"final_ballots": True, "judge": judge}, 2 + 5),
+        ({"judge": NO_JUDGE}, 0),
+    ):
+        setup = replace(a_setup(2), **wish)  # type: ignore[arg-type]
+        whole, end = estimates.debate(setup, 0, judge), estimates.conclusion(setup, 0, judge)
+        assert end.turns == calls and whole.tokens[1] - small.tokens[1] == end.tokens[1]
+        assert (whole.usd or (0, 0))[1] == pytest.approx(small.usd[1] + (end.usd or (0, 0))[1])
     with_context = estimates.debate(a_setup(2), 1_000)
     assert with_context.tokens == tuple(one + 4 * 1_000 for one in small.tokens)
 

@@ -6,9 +6,9 @@ import pytest
 
 from app.core.council import Option
 from app.core.council_parts import Differences, Position
-from app.core.message import CouncilPart
+from app.core.message import CouncilPart, Message
 from app.engine.council.record import Record
-from app.engine.council.requests import Requests, numbered
+from app.engine.council.requests import Requests, numbered, read_vote, view_of
 from app.engine.debate.modes import asks_about_motion, motion_of, side_of
 from tests.builders import PROMPTS, said
 from tests.engine.test_council import a_council, asked
@@ -126,6 +126,30 @@ def test_answers_to_a_motion_stand_under_yes_and_no() -> None:
     plain = Record(debate, [asked("Postgres or SQLite?"), *answers])
     assert len(plain.options()) == 3
     assert "for or against" not in str(Requests(plain, PROMPTS).differences(order).messages)
+
+
+@pytest.mark.parametrize("what_if", ["What if trams are free?", "Which cities, if trams are free?"])
+def test_a_what_if_round_on_a_motion_keeps_yes_and_no(what_if: str) -> None:
+    debate = replace(a_council(), topic="Should cities ban cars?")
+
+    def answered(turn: str, *held: str) -> list[Message]:
+        return [
+            replace(said(who, text, id=f"{turn}{who.id}"), part=CouncilPart.ANSWER, data=Position(answer=text))
+            for who, text in zip(debate.participants, held, strict=True)
+        ]
+
+    first = [asked(debate.topic), *answered("a", "Yes, all of them", "yes", "No, never")]
+    after = answered("b", "Yes, and soon", "No, trams will do", "no")
+    record = Record(debate, [*first, asked(what_if, follows=True, concludes=True), *after])
+    assert [(one.text, len(one.backers)) for one in record.options()] == [("Yes", 1), ("No", 2)]
+    assert "for or against" in str(Requests(record, PROMPTS).differences(numbered(record)).messages)
+    # A ballot in the words of the first vote is one in the second.
+    view = view_of(record, debate.participants[0].id, 1, ballot=True)
+    chosen = [read_vote(f'{{"choice": "{word}"}}', view, "m").choice for word in ("Yes", "No")]
+    assert chosen == [one.id for one in record.options()]
+    # Another question, which goes on from nothing, is another matter.
+    anew = Record(debate, [*first, asked(what_if), *after])
+    assert len(anew.options()) == 3
 
 
 def test_an_answer_from_outside_that_takes_part_brings_its_option_once() -> None:

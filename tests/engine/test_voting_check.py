@@ -19,7 +19,7 @@ from app.core.provider import Finished, ModelRequest
 from app.core.session import Debate, Status
 from app.engine.council.outcome import outcome, vote_places
 from app.engine.council.record import Record
-from app.engine.debate.estimates import checks_text
+from app.engine.debate.estimates import beside_text
 from app.engine.engine import Engine
 from app.engine.voting import PREMISES, no_vote_text
 from tests.builders import Bench, Script, a_bench, a_log_store, a_setup, until
@@ -249,7 +249,7 @@ async def test_the_price_counts_the_checks_that_are_to_come(made: Bench) -> None
     made.models.answers["model-1"] = ("rrrr", made.models.answers["model-1"][1])
     left = estimates.debate(setup, 0)
     assert left.checks == 20 and left.turns == after.turns and left.tokens[0] > after.tokens[0]
-    assert checks_text(TEXTS, left.checks) == "first time: + 20 calls"
+    assert beside_text(TEXTS, left) == "first time: + 20 calls"
 
 
 async def test_each_argument_is_asked_once_and_the_sound_one_stands_first_in_half(made: Bench) -> None:

@@ -1,8 +1,10 @@
 """How a debate ends, chosen before its start: votes and a verdict, each with its price."""
 
+from dataclasses import replace
+
 import pytest
 
-from app.core.council import ANY_JUDGE
+from app.core.council import ANY_JUDGE, Ends
 from app.core.model_facts import Price
 from tests.app_driver import at_window, until
 from tests.gui.test_setup_view import card_of
@@ -16,7 +18,7 @@ async def person(qapp, data_dir):
 
 
 @pytest.mark.slow
-async def test_each_way_to_end_has_its_price_and_the_judge_its_place(person, monkeypatch):
+async def test_each_way_to_end_has_the_words_of_the_first_page_and_its_price(person, monkeypatch):
     setup, engine = person.window.controller.panel.setup, person.window.controller.engine
     conclusion = setup.conclusion
 
@@ -31,24 +33,53 @@ async def test_each_way_to_end_has_its_price_and_the_judge_its_place(person, mon
         await engine.keys.set(provider, "sk-canary-typed-by-hand")
     setup.seats.refresh()
     await person.write("debate_topic", "Tabs or spaces?")
-    await until(lambda: all("$" in shown(one) for one in ("final_ballots", "polls", "verdict")))
-    assert shown("final_ballots").startswith("2 calls · ") and shown("polls").startswith("8 calls · ")
-    # Two readings, what moved somebody, and what the minority writes.
-    assert shown("verdict").startswith("5 calls · ")
-    assert [tick.isChecked() for tick in conclusion.ticks] == [True, True, False], "a verdict ends it"
+    await until(lambda: all("$" in shown(one) for one in ("ends", "polls")))
+    choice = person.find("setup_ends")
+    assert choice.accessibleName() == "Ends with" and choice.currentText() == "Verdict"
+    assert [choice.itemText(row) for row in range(choice.count())] == ["Verdict", "Vote", "No verdict"]
+    assert "a judge gives a verdict" in choice.toolTip()
+    # Two ballots, two readings, what moved somebody, and what the minority writes.
+    assert shown("ends").startswith("7 calls · ") and shown("polls").startswith("8 calls · ")
     assert conclusion.judge.accessibleName().endswith("(outside)") or "(outside)" in conclusion.judge.text()
     wanted = setup.setup()
     assert (wanted.final_ballots, wanted.polls, wanted.judge) == (True, False, ANY_JUDGE)
     conclusion.judge.chosen.emit("openai", wanted.participants[0].model)
-    assert setup.setup().judge == f"openai/{wanted.participants[0].model}"
+    judge = f"openai/{wanted.participants[0].model}"
+    assert setup.setup().judge == judge
     await person.click("debate_polls")
-    assert shown("final_ballots") == "Included in the votes of each round"
-    assert not conclusion.final_ballots.isEnabled()
+    assert shown("ends").startswith("13 calls · "), "eight ballots in place of two"
     again = setup.draft
-    for tick in conclusion.ticks:
-        tick.setChecked(False)
+    assert (again.setup.polls, again.setup.final_ballots, again.setup.judge) == (True, False, judge)
+
+    async def choose(text: str) -> None:
+        """Choose an end by the keyboard, as it stands in the list."""
+        choice.setFocus()
+        choice.setCurrentIndex(choice.findText(text))
+        choice.activated.emit(choice.currentIndex())
+        await person.settle()
+
+    # The first page says the same, and what was chosen for it stays where it is needed again.
+    await choose("Vote")
+    assert (setup.setup().polls, setup.setup().judge) == (True, "none")
+    assert shown("ends").startswith("8 calls · ") and not conclusion.judge.isEnabled()
+    await choose("No verdict")
+    assert (setup.setup().polls, setup.setup().final_ballots, setup.setup().judge) == (False, False, "none")
+    assert shown("ends") == "" and shown("polls").startswith("8 calls · ")
+    person.window.state.keep("how", "round-robin")
+    assert person.window.controller.first_page.ends == "none"
+    person.window.controller.first_page._choose_ends(Ends.VERDICT)
+    assert choice.currentText() == "Verdict" and setup.setup().judge == judge
+    assert (setup.setup().polls, setup.setup().final_ballots) == (False, True)
+    # Votes in each round are votes.
+    await choose("No verdict")
+    await person.click("debate_polls")
+    assert choice.currentText() == "Vote" and setup.setup().polls
     setup.show_draft(again)
-    assert setup.draft == again and all(tick.isChecked() for tick in conclusion.ticks)
+    assert setup.draft == again and choice.currentText() == "Verdict" and conclusion.polls.isChecked()
+    # A verdict on what was said alone, as the command line can begin it, stays one.
+    alone = replace(again.setup, polls=False, final_ballots=False)
+    setup.show_draft(replace(again, setup=alone))
+    assert setup.draft.setup == alone and choice.currentText() == "Verdict"
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)

@@ -1,11 +1,15 @@
 """What can be done with a council, each clicked in the window: ask again, compare, ask outside, let it take part, argue."""
 
 import json
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
+from app.cli.printing.lines import load_texts
 from app.core.message import CouncilPart
+from app.engine.debate.estimates import Estimate
+from app.gui.pages.council.council_box import step_price
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.decision_steps import VERDICT
 from app.gui.widgets.text import Paragraph
@@ -20,6 +24,7 @@ __all__ = ["wire_home", "wire_servers"]
 
 until = partial(app_driver.until, seconds=60.0)
 OUTSIDE = "Plain files"
+TEXTS = load_texts("en")
 
 
 @pytest.fixture
@@ -179,3 +184,9 @@ async def test_on_the_verdict_others_object_answer_from_outside_and_take_part(
     await after(person, page, "council_stress")
     objections = [one for one in page.messages if one.part == CouncilPart.CHECK and one.round]
     assert len(objections) == 1 and parts(page, CouncilPart.TURN) == turns, "it alone speaks in that round"
+
+
+def test_reading_the_web_counts_among_the_calls_where_no_price_is_known() -> None:
+    plain = Estimate(turns=4, tokens=(1, 2), usd=None)
+    assert step_price(TEXTS, plain, most=False) == "4 calls"
+    assert step_price(TEXTS, replace(plain, reads=9), most=False) == "at most 13 calls"

@@ -128,7 +128,8 @@ async def test_how_a_decision_is_made_is_chosen_with_its_rounds(person):
     assert how.accessibleName() == "How: Answers first"
     assert entries(person, "decide_how") == [
         *("Answers first", "Round robin", "Free discussion", "Assigned roles"),
-        *("One model three times (no second opinion)", "Compare the answers", "More options…"),
+        *("One model three times (no second opinion)", "Compare the answers", "Search and read the web"),
+        "More options…",
     ]
     person.choose_from("decide_how", "Assigned roles")
     person.choose_from("decide_how", "5")
@@ -141,6 +142,32 @@ async def test_how_a_decision_is_made_is_chosen_with_its_rounds(person):
     assert person.window.controller.panel.setup.problem(council=True) == ""
     person.choose_from("decide_how", "More options…")
     await until(lambda: person.sees("debate_topic"))
+
+
+@pytest.mark.slow
+async def test_reading_the_web_is_ticked_once_and_stands_in_the_price(person):
+    await person.click("segment_decide")
+    how, setup = person.find("decide_how"), person.window.controller.panel.setup
+    count = len(setup.setup().participants)
+    assert "web" not in person.hint() and "web" not in how.accessibleName()
+    person.choose_from("decide_how", "Search and read the web")
+    assert setup.setup().tools == "reading"
+    assert how.accessibleName() == "How: Answers first · web"
+    assert f" · web: up to + {3 * count} calls" in person.hint()
+    person.choose_from("decide_how", "Round robin")
+    person.choose_from("decide_how", "2")
+    assert how.accessibleName() == "How: Round robin · 2 rounds · web"
+    assert f" · web: up to + {6 * count} calls" in person.hint()
+    # The tick that is there is taken away.
+    person.choose_from("decide_how", "Search and read the web")
+    assert setup.setup().tools == "none" and "web" not in person.hint()
+    # What assistants have beside that is for debates alone.
+    setup.tools.choose("own")
+    assert "web" not in how.accessibleName()
+    person.choose_from("decide_how", "Answers first")
+    assert how.accessibleName() == "How: Answers first · web"
+    person.choose_from("decide_how", "Search and read the web")
+    assert setup.setup().tools == "none"
 
 
 @pytest.mark.slow

@@ -645,3 +645,44 @@ async def test_a_message_after_the_end_begins_a_round_and_each_verdict_has_a_tab
     assert "Anthropic: before A, after A" in texts(view.verdict)
     assert not person.sees("debate_ask_again") and not person.sees("verdict_decision")
     assert not changes.isVisible()
+
+
+async def test_a_what_if_round_of_a_debate_is_for_those_whom_the_user_chooses(
+    person: Person,
+    wire_home: dict[str, WireServer],  # noqa: F811
+) -> None:
+    for kind in KINDS:
+        script(wire_home[kind])
+    view = await hold(person, polls=False)
+    await until(lambda: person.sees("debate_target"), what="whom it is for")
+    assert person.find("debate_target").accessibleName() == "For: Everyone"
+    box = view.composer.box
+    assert box.accessibleName().startswith("What if…? Everyone speaks once more.")
+    # By the keyboard it stands between what can be done and the box.
+    person.find("debate_target").setFocus()
+    QTest.keyClick(person.find("debate_target"), Qt.Key.Key_Tab)
+    assert box.hasFocus()
+    before = view._price
+    person.choose_from("debate_target", "Anthropic")
+    assert person.find("debate_target").accessibleName() == "For: Anthropic" and box.hasFocus()
+    assert box.accessibleName().startswith("What if…? Only Anthropic speaks.")
+    assert before and view._price
+
+    async def ask(text: str, number: int) -> list[str]:
+        await person.write("debate_interject", text)
+        await person.click("debate_send")
+        await until(lambda: view.session.status == "running", PATIENCE_S)
+        # While it runs a message is for all who come.
+        await until(lambda: view.session.status != "running" or not person.sees("debate_target"))
+        await until(lambda: view.session.status == "completed", PATIENCE_S)
+        return [one.author.name for one in view.messages if not one.part and one.round == number][1:]
+
+    assert await ask("What if nobody uses it?", 2) == ["Anthropic"]
+    await until(lambda: person.sees("debate_target"), what="whom the next is for")
+    # Who is named in the text comes before who was chosen.
+    assert await ask("@Openai: what if all use it?", 3) == ["Openai"]
+    await until(lambda: person.sees("debate_target"), what="whom the next is for")
+    person.choose_from("debate_target", "Everyone")
+    assert await ask("And if it is sold?", 4) == ["Openai", "Anthropic"]
+    what_ifs = view.session.debate.what_ifs
+    assert [one.to for one in what_ifs] == [("anthropic",), ("openai",), ()]

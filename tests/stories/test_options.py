@@ -229,10 +229,32 @@ def test_who_helps_is_chosen_and_named_before_anybody_speaks(wire_home: dict[str
             refused = moot(*command, "--helper", wrong, "--lang", "en")
             assert refused.status == 2 and f"“{wrong}” can’t help" in refused.err, wrong
             assert len(refused.err.splitlines()) == 1 and len(asked(wire_home)) == before
+    # What may read the web says beforehand how many calls that takes at most.
+    reading = moot(*council, "--tools", "reading", "--lang", "en")
+    assert reading.status == 0, reading.err
+    assert reading.out.splitlines()[0].endswith(" · web: up to + 9 calls")
+    offered = [one for one in asked(wire_home) if "web_search" in str(one.body.get("tools"))]
+    assert len(offered) == 3, "the answers alone"
     priced = moot("extend", newest, "merge", "--json")
     estimate = next(one for one in priced.events if one["event"] == "estimate")
     assert estimate["helpers"]["merge"] == helper
     assert asked(wire_home, "Make one answer")[-1].model == "anthropic-other"
+    # Another is chosen with what is asked further, and stays.
+    other = "openai/openai-wire"
+    priced = moot("extend", newest, "merge", "--helper", other, "--json")
+    estimate = next(one for one in priced.events if one["event"] == "estimate")
+    assert estimate["helpers"]["merge"] == other
+    assert asked(wire_home, "Make one answer")[-1].model == "openai-wire"
+    before = len(asked(wire_home))
+    for command in (("extend", newest, "merge"), ("reply", newest, "What if it rains?")):
+        refused = moot(*command, "--helper", "nobody/model", "--lang", "en")
+        assert refused.status == 2 and "“nobody/model” can’t help" in refused.err, command
+        assert len(asked(wire_home)) == before
+    replied = moot("reply", newest, "What if it rains?", "--helper", helper, "--json")
+    assert replied.status == 0, replied.err
+    assert next(one for one in replied.events if one["event"] == "estimate")["helpers"]["differences"] == helper
+    assert asked(wire_home, "Compare their answers")[-1].model == "anthropic-other"
+    assert shown(newest)["decision"]["helpers"]["differences"] == helper
 
 
 def test_a_verdict_that_was_printed_is_kept_as_read(wire_home: dict[str, WireServer], tmp_path: Path) -> None:

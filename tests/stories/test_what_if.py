@@ -65,4 +65,8 @@ def test_a_message_after_the_end_begins_a_round_and_every_verdict_stays(
     printed = look("show", session_id).out
     assert "Verdict 1, after round 1" in printed and f"Verdict 2, after “{WHAT_IF}”" in printed
     assert "What changed since verdict 2" in printed and "Ban them step by step." in printed
+    # Who helps a debate is kept for what is asked of it later.
+    helper = "anthropic/anthropic-wire"
+    assert moot("extend", session_id, "judge", "--helper", helper).status == 0
+    assert look("show", session_id, "--json").json["decision"]["helpers"]["merge"] == helper
     assert moot("extend", session_id, "solo").status == 2

@@ -21,7 +21,7 @@ from app.core.texts import language_of
 from app.engine.council.outcome import outcome
 from app.engine.council.panels import check_rounds
 from app.engine.council.record import Record
-from app.engine.debate.estimates import checks_text, price_text
+from app.engine.debate.estimates import Estimate, beside_text, price_text
 from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.debate.setup import local_debaters
 from app.engine.engine import CouncilSetup, DebateSetup
@@ -79,14 +79,19 @@ async def debate(
     setup = setup.ending(Ends(ends)) if ends else setup
     run.moot.engine.debates.check(setup)
     await run.warm_up(embedded=any(each.provider == EMBEDDED for each in chosen))
-    await _say_helpers(run, *run.moot.engine.councils.first_helpers(setup))
+    engine = run.moot.engine
+    await _say_helpers(run, *engine.councils.first_helpers(setup), engine.estimates.debate(setup, 0))
     return await run.follow(lambda: run.moot.engine.debates.start(setup), DebatePrinter(run.texts))
 
 
-async def _say_helpers(run: CommandRun, judge: str, helper: str) -> None:
-    """Print who judges and who helps in what is about to begin, each a "provider/model", "" for nobody."""
+async def _say_helpers(run: CommandRun, judge: str, helper: str, estimate: Estimate) -> None:
+    """Print who judges and who helps in what is about to begin, each a "provider/model", "" for nobody,
+    and how many calls read the web.
+    """
     named = {"council.judge.choose": judge, "setup.helper": helper}
-    line = " · ".join(f"{run.texts(key)}: {one_line(model)}" for key, model in named.items() if model)
+    parts = [f"{run.texts(key)}: {one_line(model)}" for key, model in named.items() if model]
+    reads = beside_text(run.texts, replace(estimate, checks=0))
+    line = " · ".join(filter(None, (*parts, reads)))
     if line and not run.arguments.json:
         await run.print(line)
 
@@ -176,7 +181,7 @@ async def council(
     )
     councils.check(wanted)
     await run.warm_up(embedded=any(each.provider == EMBEDDED for each in chosen))
-    await _say_helpers(run, *councils.first_helpers(wanted))
+    await _say_helpers(run, *councils.first_helpers(wanted), councils.first_estimate(wanted))
     return await run.follow(lambda: councils.start(wanted), CouncilPrinter(run.texts))
 
 
@@ -186,6 +191,7 @@ async def extend(
     action: Annotated[str, Typed(text="council_step", choices=_FURTHER)],
     rounds: Annotated[int | None, Typed("--rounds", text="extend_rounds", type=int, metavar="1..5")] = None,
     judge: Judge = "",
+    helper: Helper = "",
     option: Annotated[str, Typed("--option", text="extend_option", metavar="LETTER")] = "",
 ) -> int:
     """Let a council do something more, or a debate be judged once more, after a line with what
@@ -207,6 +213,9 @@ async def extend(
     chosen = options.get(option.upper(), "")
     if action == "argue" and not chosen:
         raise BadInput("council_option", option=option, options=", ".join(options))
+    if helper:
+        await councils.choose_helper(live.id, helper)
+        of = live.debate_session
     ways: dict[str, Step] = {
         "debate": lambda: councils.debate(live.id, rounds, judge),
         "argue": lambda: councils.argue(live.id, chosen),
@@ -240,12 +249,13 @@ async def say_price(
     found = await engine.estimates.priced(estimated)
     usd = list(found.usd) if found.usd else None
     record = {"event": "estimate", "session_id": session.id, "at": utc_now(), "step": what}
-    used = {"calls": found.turns, "checks": found.checks, "tokens": list(found.tokens), "usd": usd}
+    used = {"calls": found.turns, "checks": found.checks, "reads": found.reads}
+    used |= {"tokens": list(found.tokens), "usd": usd}
     used["helpers"] = engine.councils.helpers_of(session)
     name = run.texts("council.judge.choose" if what == "judge" else f"council.{what}")
     money = price_text(run.texts, found)
     words = run.texts("estimate.call", count=found.turns, money=money)
-    line = " · ".join(filter(None, (words, checks_text(run.texts, found.checks))))
+    line = " · ".join(filter(None, (words, beside_text(run.texts, found))))
     await run.answer({**record, **used}, f"{name}: {line}\n")
 
 

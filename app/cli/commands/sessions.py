@@ -77,19 +77,22 @@ async def reply(
     session: SessionId,
     text: Text,
     to: Annotated[Many, Typed("--to", text="reply_to", metavar="NAME")] = (),
+    helper: debates.Helper = "",
     files: Files = (),
     as_it_looks: AsItLooks = False,
 ) -> int:
     """Answer a session's oldest open question; if there is none, say something in it.
 
     After the end of a debate or a council that begins a what-if round, of all participants or those with the
-    names in `to`.
+    names in `to`; `helper` compares and merges from now on.
     """
     live = await run.open(session)
     engine, debate = run.moot.engine, live.session.debate
-    if to and debate is None:
+    if (to or helper) and debate is None:
         raise BadInput("not_a_debate", title=live.session.title)
     asked = [(await engine.debates.held.participant(live.id, name)).id for name in to]
+    if helper:
+        await engine.councils.choose_helper(live.id, helper)
     if is_council(live.session):
         chats.check_no_files(files)
 

@@ -14,7 +14,7 @@ from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.ids import new_id, utc_now
 from app.core.message import CouncilPart, Message, MessageState, PartData
-from app.core.session import Council, Debate, DebateSession, Status
+from app.core.session import Council, Debate, DebateSession, DebateTools, Status
 from app.core.store import Documents, SessionStore
 from app.core.texts import clean_text, trimmed
 from app.engine.chat.commands import found_message
@@ -27,7 +27,7 @@ from app.engine.council.record import Record
 from app.engine.council.requests import tokens_written
 from app.engine.council.run import with_rounds
 from app.engine.council.verdicts import outcome_objects, outcomes
-from app.engine.debate.estimates import BALLOT, Call, Estimate, Estimates, verdict_calls
+from app.engine.debate.estimates import BALLOT, Call, Estimate, Estimates, reading_calls, verdict_calls
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.replies import one_line, same_words
 from app.engine.debate.run import author_of, with_due
@@ -474,14 +474,26 @@ class Councils:
         checked = [participant.seat for participant in debate.participants if votes]
         checked += [seat_of(judge)] if judge and (votes or what == "judge") else []
         to = to if what == "what_if" else ()
-        calls = partial(calls_of, Record(debate, messages), what, judge, outsider, to)
-        return self._estimates.of_calls(calls, checked)
+        record = Record(debate, messages)
+        calls = partial(calls_of, record, what, judge, outsider, to)
+        reading = self._reading(record, to) if what in ("again", "what_if") else []
+        return self._estimates.of_calls(calls, checked, reading)
+
+    def _reading(self, record: Record, to: Sequence[str] = ()) -> list[Call]:
+        """Return the calls with which those in `to`, or all, read the web before they answer, at most."""
+        debate = record.debate
+        texts = (record.whole_question, *(file.text for file in debate.context))
+        asked = (each for each in debate.participants if each.id in to or not to)
+        reads = (each for each in asked if self.providers.tools(debate, each) == DebateTools.READING)
+        sent = _FRAME + sum(map(tokens_of, texts))
+        return [call for each in reads for call in reading_calls(each.seat, sent)]
 
     def first_estimate(self, wanted: CouncilSetup) -> Estimate:
         """Return what a council will use that is asked so, up to its end. Makes no call. Raises BadInput."""
         session = self._session_of(wanted)
         calls = partial(calls_from_start, session.debate, self.providers.first_judge(session))
-        return self._estimates.of_calls(calls, self.providers.needed_checks(session))
+        reading = self._reading(Record(session.debate, ()))
+        return self._estimates.of_calls(calls, self.providers.needed_checks(session), reading)
 
     def finder(self, setup: DebateSetup) -> str:
         """Return the "provider/model" that looks for the options of a debate set up so, "" where nobody
@@ -507,6 +519,14 @@ class Councils:
             helper = council.helper if council.differences or council.ends != Ends.NONE else ""
             judges = council.ends == Ends.VERDICT
         return self.providers.first_judge(session) if judges else "", helper
+
+    async def choose_helper(self, session_id: str, helper: str) -> None:
+        """Keep who compares answers and merges them from now on, a "provider/model"; makes no call."""
+        live = await self._at_rest(session_id, any_kind=True)
+        self.providers.check_helper(helper, live.debate_session)
+        debate = replace(live.debate_session.debate, helper=helper)
+        live.change(debate=replace(debate, council=replace(self._council(live), helper=helper)))
+        await self._store.flush(session_id)
 
     def helpers_of(self, session: DebateSession) -> dict[str, str]:
         """Return the "provider/model" of each helper call as it would be made now, "" for nobody."""

@@ -257,9 +257,9 @@ class Record:
         # Who was not asked in a what-if round still says what it said before.
         self._heard = messages if asked.to else self.since
 
-    @property
-    def whole_question(self) -> str:
-        """What all were asked last, below the questions that it goes on from."""
+    @cached_property
+    def _asked(self) -> list[str]:
+        """What all were asked last, behind the questions that it goes on from."""
         texts: list[str] = []
         for asked in (self.messages[place] for place in self.new):
             texts = [*(texts if asked.data_as(data.Question).follows else ()), asked.content.strip()]
@@ -267,7 +267,17 @@ class Record:
             begun = {what_if.message for what_if in self.debate.what_ifs}
             texts = [self.debate.topic.strip()]
             texts += [message.content.strip() for message in self.messages if message.id in begun]
-        return "\n\n".join(texts) or self.debate.topic.strip()
+        return texts or [self.debate.topic.strip()]
+
+    @property
+    def whole_question(self) -> str:
+        """What all were asked last, below the questions that it goes on from."""
+        return "\n\n".join(self._asked)
+
+    @property
+    def asks_about_motion(self) -> bool:
+        """Whether the answer is for or against a motion; a what-if round goes on with that of before."""
+        return asks_about_motion(self._asked[0])
 
     def asked(self) -> list[Participant]:
         """Return whom the last question is for."""
@@ -708,7 +718,7 @@ class Record:
 
         In a debate they are Yes and No, if its question asks for one of them.
         """
-        motion = asks_about_motion(self.asked_all)
+        motion = self.asks_about_motion
         if not self.debate.is_council:
             plain = motion and not self.debate.options and not self.debate.ballots
             return replies.numbered_options(yes_and_no(self.asked_all) if plain else (), "motion")

@@ -23,7 +23,6 @@ from app.engine.council.outcome import State, outcome, support
 from app.engine.council.record import MOST_CRUXES, PLAIN_SIGNS, Move, Moved, QuoteState, Record, quotes_of
 from app.engine.debate import replies
 from app.engine.debate.families import without_names
-from app.engine.debate.modes import asks_about_motion
 from app.engine.debate.notes import MOST_STATEMENT, MOST_WITH_FILES, shortened
 from app.engine.debate.perspective import asked_of
 from app.engine.history import context_text, merged, tokens_of, with_seen
@@ -384,7 +383,7 @@ class Requests:
         text = self._asking("council-differences", answers=self._numbered(order))
         if given := "; ".join(option.text for option in self._debate.options):
             text += "\n" + self._lines["given"].format(options=given)
-        elif asks_about_motion(self._record.whole_question):
+        elif self._record.asks_about_motion:
             text += "\n" + self._lines["motion"]
         return self._to_helper(text, DIFFERENCES)
 

@@ -114,8 +114,7 @@ class StepRun(StatementRun):
         debate = self._live.debate_session.debate
         if step.part != CouncilPart.ANSWER:
             return DebateTools.NONE
-        tools = self._providers.tools(debate, participant_of(debate, step.who))
-        return DebateTools.READING if tools != DebateTools.NONE else DebateTools.NONE
+        return self._providers.tools(debate, participant_of(debate, step.who))
 
     def _plan(self, call: _TakenStep) -> tuple[CallPlan, str]:
         step, session = call.step, self._live.debate_session

@@ -15,7 +15,7 @@ from app.core.definitions import Agent, Group, WorkflowDefinition
 from app.core.errors import ProviderError
 from app.core.model_facts import Price
 from app.core.provider import Models, ProviderStatus
-from app.core.session import AgentMode, GroupState
+from app.core.session import AgentMode, DebateChoices, DebateTools, GroupState
 from app.core.texts import amount_text
 from app.engine.debate.modes import form_of, system_prompt
 from app.engine.debate.perspective import TRANSCRIPT_CONTEXT
@@ -43,6 +43,11 @@ _FINDING, _FOUND = 150, 60
 # What somebody writes who holds something else than most, and how many at most do.
 _DISSENT, _DISSENTERS = 170, (0, 2)
 
+MOST_READINGS = 3
+"""How often a participant reads the web before it answers, at most."""
+# What the call of a tool has, and what it finds.
+_CALLED, _FOUND_THERE = 40, 5_000
+
 # How often a step of a workflow asks its model, and what the result of a tool in between has.
 STEP_CALLS = (1, 3)
 _RESULT = 400
@@ -60,13 +65,15 @@ class Conclusion(StrEnum):
 class Speaker:
     """A speaker: its provider and model, and the tokens of all it is sent except what others say.
 
-    `said` and `written` are the tokens of a short and of a long answer; others read what is `said`.
+    `said` and `written` are the tokens of a short and of a long answer; others read what is `said`. One that
+    `reads` may look at the web before it speaks.
     """
 
     pair: Seat
     sent: int
     said: tuple[int, int] = SAID
     written: tuple[int, int] = WRITTEN
+    reads: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +82,8 @@ class Estimate:
 
     `usd` is None where no price is known, `partly` says that one is not, and `free` that nothing costs
     anything. `unasked` are the models whose price has not been looked up yet. `checks` are the calls with
-    which models are checked that were not yet, before they vote or judge: they are in the tokens and the
-    dollars, and no turns.
+    which models are checked that were not yet, before they vote or judge, and `reads` those with which
+    participants read the web: they are in the tokens and the dollars, and no turns.
     """
 
     turns: int
@@ -86,6 +93,7 @@ class Estimate:
     free: bool = False
     unasked: tuple[Seat, ...] = ()
     checks: int = 0
+    reads: int = 0
 
 
 def estimate(
@@ -103,11 +111,21 @@ def estimate(
     def calls_of(length: int) -> list[Call]:
         said, calls = list[int](), list[Call]()
         for speaker in taking:
-            calls.append((speaker.pair, speaker.sent + sum(said[-WINDOW:]), speaker.written[length]))
+            sent = speaker.sent + sum(said[-WINDOW:])
+            calls.append((speaker.pair, sent, speaker.written[length]))
+            calls += reading_calls(speaker.pair, sent) if length and speaker.reads else []
             said.append(speaker.said[length])
         return calls + conclusion(length)
 
-    return _summed(calls_of, prices, [speaker.pair for speaker in taking])
+    found = _summed(calls_of, prices, [speaker.pair for speaker in taking])
+    return replace(found, reads=MOST_READINGS * sum(speaker.reads for speaker in taking))
+
+
+def reading_calls(seat: Seat, sent: int) -> list[Call]:
+    """Return the calls beside an answer whose model reads the web as often as it may, each with what it found
+    before.
+    """
+    return [(seat, sent + _FOUND_THERE * found, _CALLED) for found in range(1, MOST_READINGS + 1)]
 
 
 def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Seat, Price | None]) -> Estimate:
@@ -169,9 +187,12 @@ def price_range(words: Callable[..., str], estimate: Estimate, partly: str = "es
     return words(partly, money=text) if estimate.partly else text
 
 
-def checks_text(words: Callable[..., str], checks: int) -> str:
-    """Return that so many calls check models before they vote or judge for the first time, "" for none."""
-    return words("estimate.checks", count=checks) if checks else ""
+def beside_text(words: Callable[..., str], estimate: Estimate) -> str:
+    """Return how many calls read the web at most, and how many check models before they vote or judge for
+    the first time; "" for none.
+    """
+    counts = {"estimate.reads": estimate.reads, "estimate.checks": estimate.checks}
+    return " · ".join(words(key, count=count) for key, count in counts.items() if count)
 
 
 def price_text(words: Callable[..., str], estimate: Estimate) -> str:
@@ -202,6 +223,14 @@ def concluding_calls(
     after = range(rounds + 1) if what == Conclusion.POLLS else (rounds,)
     heard = [sum(said[: number * len(speakers)][-WINDOW:]) for number in after]
     return [(item.pair, item.sent + before, BALLOT[length]) for before in heard for item in able]
+
+
+def calls_at_end(setup: DebateChoices, speakers: Sequence[Speaker], judge: str, length: int) -> list[Call]:
+    """Return the calls for the votes and the verdict that are wanted, for short turns (0) or long ones."""
+    votes = Conclusion.POLLS if setup.polls else Conclusion.FINAL_BALLOTS if setup.final_ballots else None
+    wanted = filter(None, (votes, Conclusion.VERDICT if setup.concludes else None))
+    calls = (concluding_calls(speakers, setup.rounds, what, judge, length) for what in wanted)
+    return [*chain.from_iterable(calls)]
 
 
 def verdict_calls(judge: str, read: int, voters: Sequence[tuple[Seat, int]], length: int) -> list[Call]:
@@ -246,18 +275,14 @@ class Estimates:
         options.
         """
         speakers = self._speakers(setup, context_tokens)
-        votes = Conclusion.POLLS if setup.polls else Conclusion.FINAL_BALLOTS if setup.final_ballots else None
-        wanted = [*filter(None, (votes, Conclusion.VERDICT if setup.concludes else None))]
-
-        checked = [speaker.pair for speaker in speakers if votes]
+        checked = [speaker.pair for speaker in speakers if setup.votes]
         checked += [seat_of(judge)] if judge and setup.concludes else []
         checks = self._checks(checked)
         found_by = seat_of(finder)
         finding = [(found_by, _FINDING + tokens_of(setup.topic, found_by[1]), _FOUND)] if finder else []
 
         def conclusion(length: int) -> list[Call]:
-            calls = (concluding_calls(speakers, setup.rounds, what, judge, length) for what in wanted)
-            return [*chain.from_iterable(calls), *finding, *checks]
+            return [*calls_at_end(setup, speakers, judge, length), *finding, *checks]
 
         found = estimate(speakers, len(speakers) * setup.rounds, self._prices, conclusion)
         return replace(found, checks=len(checks))
@@ -266,13 +291,12 @@ class Estimates:
         """Return the calls that check those of these models that were not checked yet."""
         return [(seat, *CALL_TOKENS) for seat in dict.fromkeys(seats) for _ in range(self._voting.left(seat))]
 
-    def conclusions(self, setup: DebateSetup, context: int, judge: str = "") -> dict[Conclusion, Estimate]:
-        """Return what the votes and the verdict of a debate will use, whether they are wanted or not.
+    def conclusion(self, setup: DebateSetup, context: int, judge: str = "") -> Estimate:
+        """Return what the votes and the verdict of a debate will use that is set up so.
 
         Its files have so many tokens, the `context`.
         """
-        calls_of = partial(concluding_calls, self._speakers(setup, context), setup.rounds)
-        return {what: self.of_calls(partial(calls_of, what, judge)) for what in Conclusion}
+        return self.of_calls(partial(calls_at_end, setup, self._speakers(setup, context), judge))
 
     def _speakers(self, setup: DebateSetup, context_tokens: int) -> list[Speaker]:
         statuses = {status.config.id: status for status in self._providers()}
@@ -280,7 +304,9 @@ class Estimates:
         for participant in debate.participants:
             status = statuses.get(participant.provider)
             model = participant.model or (status.default_model if status else "")
-            speaker = Speaker(pair=(participant.provider, model), sent=tokens_of(setup.topic, model))
+            pair = participant.provider, model
+            reads = setup.tools == DebateTools.READING and self._directory.model(*pair).may_call
+            speaker = Speaker(pair=pair, sent=tokens_of(setup.topic, model), reads=reads)
             sent = tokens_of(system_prompt(debate, participant, self._prompts), model) + context_tokens + _CUE
             if form_of(status.config.kind if status else "") == RequestForm.TRANSCRIPT:
                 sent = _TRANSCRIPT + min(context_tokens, TRANSCRIPT_CONTEXT // 4)
@@ -288,15 +314,22 @@ class Estimates:
             speakers.append(replace(speaker, sent=speaker.sent + sent))
         return speakers
 
-    def of_calls(self, calls_of: Callable[[int], list[Call]], checked: Sequence[Seat] = ()) -> Estimate:
+    def of_calls(
+        self,
+        calls_of: Callable[[int], list[Call]],
+        checked: Sequence[Seat] = (),
+        reading: Sequence[Call] = (),
+    ) -> Estimate:
         """Return what calls will use that are given for short answers (0) and for long ones (1);
         the turns are their number.
 
-        The models in `checked` are checked first, where that was not done yet.
+        The models in `checked` are checked first, where that was not done yet; `reading` are the calls with
+        which the web is read at most.
         """
         checks, pairs = self._checks(checked), [pair for pair, _, _ in calls_of(1)]
-        found = _summed(lambda length: calls_of(length) + checks, self._prices, pairs)
-        return replace(found, checks=len(checks))
+        beside = checks, [*checks, *reading]
+        found = _summed(lambda length: calls_of(length) + beside[length], self._prices, pairs)
+        return replace(found, checks=len(checks), reads=len(reading))
 
     def group(self, group: Group, agents: Sequence[Agent] = ()) -> Estimate:
         """Return what one message to a group will use at most: each turn of the orchestrator's hands over.

@@ -110,10 +110,18 @@ class DebateProviders:
         return set() if used & elsewhere else elsewhere
 
     def tell_helpless(self, live: LiveSession | None) -> None:
-        """Say in a session that has begun that nobody can vote, compare or judge, where that was wanted."""
-        council = live.debate_session.debate.council if live is not None else None
-        if live is not None and council is not None and council.ends != Ends.NONE and not council.helper:
+        """Say in a session that has begun that nobody can vote, compare or judge, and who cannot read
+        the web, where that was wanted.
+        """
+        if live is None:
+            return
+        debate, council = live.debate_session.debate, live.debate_session.debate.council
+        if council is not None and council.ends != Ends.NONE and not council.helper:
             live.notice(self.without_help(live.debate_session, "nobody_votes"))
+        if _reads(debate):
+            without = (each for each in debate.participants if self.tools(debate, each) == DebateTools.NONE)
+            if names := ", ".join(each.name for each in without):
+                live.notice("without_web", names=names)
 
     def without_help(self, session: DebateSession, code: str) -> str:
         """Return the code of a text on why nobody helps: `code`, or that of a session that stays here.
@@ -134,7 +142,11 @@ class DebateProviders:
     def check_chosen(self, session: DebateSession) -> None:
         """Raise BadInput where the user chose a judge or a helper that cannot be asked about a session."""
         self.check_judge(session.debate.judge, session)
-        provider, model = seat_of(chosen := session.debate.helper)
+        self.check_helper(session.debate.helper, session)
+
+    def check_helper(self, chosen: str, session: DebateSession) -> None:
+        """Raise BadInput for a helper that cannot be asked, or not about this session; "" is nobody."""
+        provider, model = seat_of(chosen)
         if provider in self.barred(session):
             raise BadInput("reader_elsewhere", model=chosen)
         allowed = self._may_read(_used(session)) & {status.config.id for status in self.statuses()}
@@ -247,9 +259,14 @@ class DebateProviders:
         return self.form(provider_id) != RequestForm.TRANSCRIPT
 
     def tools(self, debate: Debate, speaker: Participant) -> str:
-        """Return which tools a participant may use, a DebateTools: none
-        where its model takes no chat messages.
+        """Return which tools a participant may use, a DebateTools: in a council at most those for reading.
+
+        It is none where its model takes no chat messages; nor does an external agent read, or a model that
+        can call no tools.
         """
+        if _reads(debate):
+            able = self._directory.model(*speaker.seat).may_call
+            return DebateTools.READING if able else DebateTools.NONE
         return debate.tools if self._can_think(speaker.provider) else DebateTools.NONE
 
     def absent(self, session: DebateSession) -> frozenset[str]:
@@ -321,6 +338,11 @@ class DebateProviders:
                 break
             count += 1
         return max(WINDOW, count)
+
+
+def _reads(debate: Debate) -> bool:
+    """Say whether participants may read the web and do nothing else; in a council all tools are for that."""
+    return debate.tools == DebateTools.READING or (debate.is_council and debate.tools == DebateTools.OWN)
 
 
 def _used(session: DebateSession) -> set[str]:

@@ -5,7 +5,7 @@ assistant's turn; the statement is the answer that calls no more tools, and what
 the turn. Also the commands for a turn that waits, cannot be taken or has failed; `engine.debates.held`.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,13 +14,16 @@ from app.core.council import MIN_PARTICIPANTS, Participant
 from app.core.definitions import Agent
 from app.core.errors import BadInput, Failure, NotFound
 from app.core.ids import new_id, utc_now
+from app.core.json_values import object_in
 from app.core.message import Author, Message, MessageState, Role
 from app.core.provider import ModelRequest
+from app.core.servers import is_web_address
 from app.core.session import HELD_UP, Debate, DebateSession, DebateTools, Status
 from app.core.turns import is_over
 from app.engine.availability import NotFree
 from app.engine.chat.run import close_turns, open_questions
 from app.engine.debate import director
+from app.engine.debate.estimates import MOST_READINGS
 from app.engine.debate.providers import DebateProviders
 from app.engine.director import Speak
 from app.engine.history import merged
@@ -34,8 +37,8 @@ from app.engine.turns.tool_calls import attach_servers
 from app.engine.turns.turn_tree import TurnTree
 from app.engine.voting import SessionChecks
 
-READING = ("web_search", "web_fetch")
-MOST_READINGS = 3
+WEB_FETCH = "web_fetch"
+READING = ("web_search", WEB_FETCH)
 
 Written = Callable[[Message], tuple[Message, Mapping[str, object]]]
 LookedUp = Callable[[Message], Awaitable[None]] | None
@@ -63,6 +66,7 @@ class StatementTree(TurnTree):
             return plan
         own, may_ask = self._plan, plan.may_ask
         asked = replace(plan, cleaner=own.cleaner, may_pass=own.may_pass, make_room=None)
+        asked = replace(asked, sources=pages_read(self._live.turns.said(turn.turn_id)))
         return replace(asked, may_ask=lambda: own.may_ask() and may_ask())
 
     async def _look_up(self, turn: AgentTurn, message: Message) -> None:
@@ -186,6 +190,16 @@ def begun_turn(live: LiveSession, message: Message) -> str:
         called = any(item.tool_calls and item.state == MessageState.DONE for item in messages)
         return turn_id if called and not is_over(messages) else ""
     return ""
+
+
+def pages_read(messages: Sequence[Message]) -> tuple[str, ...]:
+    """Return the addresses of the web pages that were read in a turn, each once."""
+    results = (message for message in messages if message.role == Role.TOOL)
+    done = {message.tool_call_id for message in results if message.state == MessageState.DONE}
+    calls = (call for message in messages for call in message.tool_calls if call.id in done)
+    given = ((object_in(call.arguments) or {}).get("url") for call in calls if call.name == WEB_FETCH)
+    pages = (page.strip() for page in given if isinstance(page, str) and page.strip().isprintable())
+    return tuple(page for page in dict.fromkeys(pages) if is_web_address(page))
 
 
 def close_others(live: LiveSession, *kept: str) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from app.core.catalog import EMBEDDED, PROGRAM, ProviderKind, provider_kind
+from app.core.catalog import EMBEDDED, PROGRAM, ProviderKind, RequestForm, provider_kind
 from app.core.council import Participant
 from app.core.definitions import (
     COLOURS,
@@ -267,6 +267,14 @@ class AgentModel:
     def external(self) -> bool:
         """Whether it is an external agent."""
         return self.row is not None and self.row.kind == PROGRAM
+
+    @property
+    def may_call(self) -> bool:
+        """Whether it may call tools of Moot: it is no external agent, takes chat messages, and nobody says
+        that it can't.
+        """
+        takes_turns = self.row is None or self.row.form == RequestForm.CHAT
+        return takes_turns and not self.external and self.tools is not False
 
     @property
     def guided(self) -> bool:

@@ -257,7 +257,8 @@ class CallPlan:
     `request` makes the request of an attempt; `may_ask`, called before each, says whether `provider` may
     still be asked. `taken` are the ids of tool calls that the turn has used already. `make_room` makes the
     next request shorter where one was too long for the model, and says whether it could; without it the next
-    has fewer messages. `reports` takes what an external agent tells of its own calls.
+    has fewer messages. `reports` takes what an external agent tells of its own calls. `sources` are the
+    addresses of the pages that the turn has read; an answer without calls ends with them.
     """
 
     message: Message
@@ -269,6 +270,7 @@ class CallPlan:
     taken: frozenset[str] = frozenset()
     make_room: Callable[[], Awaitable[bool]] | None = None
     reports: ReportedCalls | None = None
+    sources: tuple[str, ...] = ()
 
 
 class Answer:
@@ -386,8 +388,12 @@ class Answer:
                 else:
                     self._finished = delta
         self._show_cleaned(cleaner, cleaner.finish())
-        if self.content and self._request is not None and self._request.schema is None:
-            self._show(sources_text(self.content, self._finished.sources), "")
+        passes = self._plan.may_pass and is_pass(self.content)
+        if self.content and not passes and self._request is not None and self._request.schema is None:
+            named, read = dict(self._finished.sources), () if self._calls else self._plan.sources
+            # The answer refers to those that its model names by their numbers.
+            sources = named | dict.fromkeys(read, "") | named
+            self._show(sources_text(self.content, [*sources.items()]), "")
 
     def _begin_act(self, act: AgentAct, reports: ReportedCalls) -> None:
         """Write a new call of an external agent; what it says behind it is another message."""

@@ -249,7 +249,7 @@ class DebateController(VerdictController):
         panel.widen_requested.connect(self.session_requested)
         panel.setup.start_requested.connect(self._ask_and_begin)
         panel.setup.seats.set_up_requested.connect(show_provider)
-        panel.setup.conclusion.council_ends_chosen.connect(self.choose_ends)
+        panel.setup.conclusion.ends_chosen.connect(self.choose_ends)
         panel.setup.seats.participant_removed.connect(
             lambda draft, place: self._offer_undo(
                 self._removed(draft.name), lambda: panel.setup.seats.put_back(draft, place)
@@ -271,6 +271,7 @@ class DebateController(VerdictController):
             view.stop_requested.connect(sessions.stop)
             self._wire_held_turn(view)
             self._run(view.say_requested, self._say)
+            view.target.changed.connect(partial(self._on_view_changed, view))
             view.attachment_removed.connect(self._on_attachment_removed)
             view.setup_requested.connect(self._setup_for(view))
             view.provider_requested.connect(show_provider)
@@ -331,7 +332,8 @@ class DebateController(VerdictController):
         # Also one that was forked behind its last turn.
         begins = live is not None and self._engine.debates.is_over(live)
         if begins:
-            found = self._engine.councils.estimate(view.session, view.messages, "what_if")
+            to = tuple(filter(None, (view.target.to,)))
+            found = self._engine.councils.estimate(view.session, view.messages, "what_if", to)
             price = price_text(self._language, found)
             if found.unasked:
                 asked = partial(self._engine.estimates.ask, found.unasked)
@@ -413,10 +415,12 @@ class DebateController(VerdictController):
         self.session_requested.emit(session_id)
         self._sessions.resume(session_id)
 
-    async def _say(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
+    async def _say(
+        self, session_id: str, text: str, attachments: tuple[Attachment, ...], to: tuple[str, ...]
+    ) -> None:
         """Send the user's words to a debate; if that fails, put them back before what was written since."""
         try:
-            await self._engine.debates.say(session_id, text, attachments)
+            await self._engine.debates.say(session_id, text, attachments, to)
         except MootError:
             draft = self._engine.drafts.of(session_id).led_by(text, attachments)
             self._on_draft_changed(session_id, draft)

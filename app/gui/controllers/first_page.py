@@ -11,7 +11,7 @@ from app.core.council import MIN_PARTICIPANTS, Ends
 from app.core.definitions import WorkflowDefinition
 from app.core.errors import BadInput, MootError
 from app.core.message import Attachment
-from app.core.session import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode
+from app.core.session import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode, DebateTools
 from app.core.texts import unmarked
 from app.engine.voting import seat_of
 from app.engine.workflow.commands import with_assistants
@@ -137,6 +137,14 @@ class FirstPageController(Controller):
     def _is_council(self) -> bool:
         return self._state.text(HOW, DebateMode.COUNCIL) in (DebateMode.COUNCIL, ALONE)
 
+    @property
+    def _reads(self) -> bool:
+        """Whether participants may read the web; of a council that is so also where they may use all they
+        have.
+        """
+        tools = self._setup.setup().tools
+        return tools == DebateTools.READING or (self._is_council and tools == DebateTools.OWN)
+
     def _show_decision(self) -> None:
         words, setup = self._language, self._setup.setup()
         seats = self._setup.seats.cards
@@ -146,7 +154,8 @@ class FirstPageController(Controller):
         how = words("first.answers" if self.how == DebateMode.COUNCIL else f"mode.{self.how}")
         rounds = "" if self._is_council else words("verdict.rounds", count=setup.rounds)
         options = words("first.options", count=len(setup.options)) if setup.options else ""
-        shown = " · ".join(filter(None, (how, rounds, options)))
+        web = words("first.web") if self._reads else ""
+        shown = " · ".join(filter(None, (how, rounds, options, web)))
         self._first.how.show_words(words("first.how", how=shown), short=how)
         ends = words(f"first.ends.{self.ends}")
         helpers = " · ".join(filter(None, self._helpers()))
@@ -203,6 +212,10 @@ class FirstPageController(Controller):
             menu.addMenu(rounds)
             for count in range(MIN_ROUNDS, MAX_ROUNDS + 1):
                 ticked(rounds, str(count), count == now, partial(self._setup.rounds.setValue, count))
+        other = DebateTools.NONE if self._reads else DebateTools.READING
+        text, hint = words("setup.tools.reading"), words("first.web.hint")
+        web = ticked(menu, text, self._reads, partial(self._setup.tools.choose, other), hint)
+        web.setObjectName("decide_web")
         menu.addAction(words("first.more_options"), self._show_setup)
 
     @property

@@ -38,7 +38,7 @@ from app.core.session import (
 from app.core.texts import amount_text, exact
 from app.core.tool import ServerState, ServerStatus, ToolChoice
 from app.core.usage import Total, UsageEntry, money_text, saved_text, spent_text, totals, used_text
-from app.engine.debate.estimates import Estimate, checks_text, price_range, price_text
+from app.engine.debate.estimates import Estimate, beside_text, price_range, price_text
 from app.gui.display.appearance import Language
 
 TONES = {"running": "accent", "paused": "warn", "completed": "ok", "error": "error", "waiting": "warn"}
@@ -339,9 +339,8 @@ def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> 
     """Return an estimate in one line: the number of turns (or `of` steps), and the range of tokens and
     money.
     """
-    return " · ".join(
-        filter(None, (_turns_text(language, estimate, of), checks_text(language, estimate.checks)))
-    )
+    said = _turns_text(language, estimate, of), beside_text(language, estimate)
+    return " · ".join(filter(None, said))
 
 
 def _turns_text(language: Language, estimate: Estimate, of: str) -> str:
@@ -354,9 +353,9 @@ def _turns_text(language: Language, estimate: Estimate, of: str) -> str:
 
 
 def council_estimate_text(language: Language, estimate: Estimate) -> str:
-    """Return what a council uses at most: its calls and what they cost, and the checks of its voters."""
+    """Return what a council uses at most: its calls and what they cost, and the calls beside them."""
     calls = language("estimate.call_most", count=estimate.turns, money=price_text(language, estimate))
-    return " · ".join(filter(None, (calls, checks_text(language, estimate.checks))))
+    return " · ".join(filter(None, (calls, beside_text(language, estimate))))
 
 
 def most_text(language: Language, estimate: Estimate) -> str:

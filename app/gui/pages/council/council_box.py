@@ -102,9 +102,12 @@ TONES = {State.SETTLED: "ok", State.AGREED_ONE_FAMILY: "warn", State.LEANING: "a
 
 
 def step_price(words: Language, estimate: Estimate, *, most: bool) -> str:
-    """Return what a step costs; where no price is known, how many calls it takes (at most)."""
+    """Return what a step costs; where no price is known, how many calls it takes (at most, also where
+    the web may be read).
+    """
     if estimate.usd is None or estimate.unasked:
-        return words("council.calls_most" if most else "council.calls", count=estimate.turns)
+        key = "council.calls_most" if most or estimate.reads else "council.calls"
+        return words(key, count=estimate.turns + estimate.reads)
     return price_text(words, estimate)
 
 

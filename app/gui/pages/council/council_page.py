@@ -20,7 +20,6 @@ from app.core.session import DebateSession, Status, resumable
 from app.engine.council.commands import Councils
 from app.engine.council.director import blind_steps
 from app.engine.council.record import Record
-from app.engine.names import find_names
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.council import decision_steps
 from app.gui.pages.council.blind_pick import BlindStep, step_of
@@ -141,6 +140,7 @@ class CouncilPage(DecisionView):
 
     def __init__(self, language: Language, look: Look) -> None:
         self._follow_up = FollowUp(language, look, *self.PARTS[1:])
+        self.target = self._follow_up.target
         super().__init__(language, look, self._follow_up)
         self._column_of: dict[str, str] = {}
         self.columns = CouncilColumns(language, look)
@@ -369,8 +369,7 @@ class CouncilPage(DecisionView):
         if session is None or self.councils is None:
             return {}
         session = replace(session, debate=replace(session.debate, judge=self._judge))
-        to = (self._follow_up.to,) if self._follow_up.to else ()
-        uses = partial(self.councils.estimate, session, messages, to=to)
+        uses = partial(self.councils.estimate, session, messages, to=self._asked_alone(""))
         prices, unasked = prices_of(uses, self._language)
         if unasked:
             self.prices_wanted.emit(unasked)
@@ -458,7 +457,7 @@ class CouncilPage(DecisionView):
         columns = self.columns
         columns.use_requested.connect(self.asking(self.use_requested))
         columns.retry_requested.connect(self.asking(self.retry_requested))
-        columns.more_requested.connect(composer.ask_only)
+        columns.more_requested.connect(self.target.ask_only)
         columns.link_requested.connect(self.link_requested)
         columns.picture_requested.connect(self.picture_requested)
         columns.settings_requested.connect(lambda who: self.provider_requested.emit(self._provider_of(who)))
@@ -471,7 +470,7 @@ class CouncilPage(DecisionView):
         columns.found.connect(self.finder.on_found)
         self.transcript.found.connect(partial(self.finder.on_found, ""))
         composer.text_changed.connect(self._show_composer)
-        composer.target_changed.connect(self.refresh)
+        self.target.changed.connect(self.refresh)
         composer.submitted.connect(self._on_submitted)
 
     def _into_sight(self, who: str) -> None:
@@ -498,12 +497,7 @@ class CouncilPage(DecisionView):
         self._announce()
 
     def _on_submitted(self, text: str) -> None:
-        """Ask only those who are named with @, else whom the input is for."""
-        participants = self._session.debate.participants if self._session else ()
-        found = (name for name in find_names(text, participants) if text[max(0, name.start - 1)] == "@")
-        named_ones = {hit.participant_id for hit in found}
-        alone = named_ones or ({self._follow_up.to} if self._follow_up.to else set())
-        self.ask_requested.emit(self.session_id, text, tuple(sorted(alone)))
+        self.ask_requested.emit(self.session_id, text, self._asked_alone(text))
 
     def _on_edit(self) -> None:
         if self._session is None:

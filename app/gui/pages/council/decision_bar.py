@@ -9,7 +9,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
-from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QMenu, QSizePolicy, QWidget
 
 from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS
 from app.core.message import CouncilPart
@@ -62,52 +62,76 @@ def fit_bar(ways: Sequence[QWidget], width: int) -> None:
         way.setSizePolicy(KEPT if width >= WORDY and way is not ways[-1] else SHORTENED, FIXED)
 
 
-class FollowUp(Composer):
-    """The input in one row, with whom it is for before it: `to` is the id of who alone is asked, "" for
-    all.
+class Target(MenuButton):
+    """Whom a message is for: `to` is the id of who alone is asked, "" for all; emits `changed`.
+
+    The focus goes on to the `box` in which it is written.
     """
 
-    target_changed = Signal()
+    changed = Signal()
 
-    def __init__(self, language: Language, look: Look, box_name: str, button_name: str) -> None:
+    def __init__(self, language: Language, look: Look, name: str, box: TextBox) -> None:
+        super().__init__(look, "users", name, chevron=True)
         self._language, self._names = language, {"": ""}
         self.to = ""
-        super().__init__(look, box_name=box_name, button_name=button_name, box=TextBox(longest=MAX_TEXT))
-        self.setObjectName("decision_input")
-        self.target = MenuButton(look, "users", "decision_target", chevron=True)
-        self.target.setSizePolicy(SHORTENED, FIXED)
-        self.target.choices.aboutToShow.connect(self._fill)
-        row = self.put_in_one_row()
-        row.insertWidget(0, thin_line(width=1, height=20), 0, Qt.AlignmentFlag.AlignVCenter)
-        row.insertWidget(0, self.target, 0, Qt.AlignmentFlag.AlignBottom)
-        # Qt puts nothing before the box while its frame, which has it as focus proxy, stands between them.
-        put_in_tab_order((self.target, self.send))
-        put_in_tab_order((self.target, self.box))
+        self.setSizePolicy(SHORTENED, FIXED)
+        self.choices.aboutToShow.connect(self._fill)
+        self.changed.connect(lambda: box.setFocus())
 
-    def show_for(self, people: People, *, price: str, running: bool) -> None:
-        """Offer to ask all or one of these, for a price; while it is `running` nothing can be asked."""
+    def show_people(self, people: People) -> str:
+        """Offer all or one of these; return the name of whom it is for."""
         words = self._language
         self._names = {"": words("council.everyone")} | {who: person.name for who, person in people.items()}
         self.to = self.to if self.to in people else ""
         name = self._names[self.to]
-        self.target.show_words(unmarked(name))
-        self.target.setAccessibleName(words("council.target", name=name))
-        asks = words("council.placeholder.only", name=name) if self.to else words("council.placeholder")
-        said, cost = (words("council.wait"), "") if running else (asks, price)
-        self.set_words(said, cost, words("discussion.send"))
-        if running or self.box.text():
-            self.send.setEnabled(not running)
+        self.show_words(unmarked(name))
+        self.setAccessibleName(words("council.target", name=name))
+        return name
 
     def ask_only(self, who: str) -> None:
         """Ask one participant alone, "" for all."""
         self.to = who
-        self.target_changed.emit()
-        self.box.setFocus()
+        self.changed.emit()
 
     def _fill(self) -> None:
-        self.target.clear()
+        self.clear()
         for who, name in self._names.items():
-            ticked(self.target.choices, unmarked(name), who == self.to, partial(self.ask_only, who))
+            ticked(self.choices, unmarked(name), who == self.to, partial(self.ask_only, who))
+
+
+def put_first(target: Target, composer: Composer, before: Sequence[QWidget] = ()) -> QBoxLayout:
+    """Put an input in one row, with whom it is for before it; return the row.
+    The focus comes there from what stands `before`.
+    """
+    row = composer.put_in_one_row()
+    row.insertWidget(0, target, 0, Qt.AlignmentFlag.AlignBottom)
+    put_in_tab_order((*before, target))
+    # Qt puts nothing before the box while its frame, which has it as focus proxy, stands between them.
+    put_in_tab_order((target, composer.send))
+    put_in_tab_order((target, composer.box))
+    return row
+
+
+class FollowUp(Composer):
+    """The input in one row, with whom it is for before it."""
+
+    def __init__(self, language: Language, look: Look, box_name: str, button_name: str) -> None:
+        self._language = language
+        super().__init__(look, box_name=box_name, button_name=button_name, box=TextBox(longest=MAX_TEXT))
+        self.setObjectName("decision_input")
+        self.target = Target(language, look, "decision_target", self.box)
+        row = put_first(self.target, self)
+        row.insertWidget(1, thin_line(width=1, height=20), 0, Qt.AlignmentFlag.AlignVCenter)
+
+    def show_for(self, people: People, *, price: str, running: bool) -> None:
+        """Offer to ask all or one of these, for a price; while it is `running` nothing can be asked."""
+        words, name = self._language, self.target.show_people(people)
+        only = words("council.placeholder.only", name=name)
+        asks = only if self.target.to else words("council.placeholder")
+        said, cost = (words("council.wait"), "") if running else (asks, price)
+        self.set_words(said, cost, words("discussion.send"))
+        if running or self.box.text():
+            self.send.setEnabled(not running)
 
 
 class DecisionBar(QWidget):

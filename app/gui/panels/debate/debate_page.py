@@ -13,12 +13,12 @@ from app.core.message import Message
 from app.core.session import has_ended
 from app.core.texts import unmarked
 from app.gui.display.appearance import Language, Look
-from app.gui.pages.council.decision_bar import WORDY, fit_bar, put_into_bar
+from app.gui.pages.council.decision_bar import WORDY, fit_bar, put_first, put_into_bar
 from app.gui.pages.council.decision_steps import DEBATE, DECISION, MARGIN, USED_IN_FRONT, VERDICT, VOTES
 from app.gui.panels.debate.debate_controls import add_exports, open_above, turns_menu
 from app.gui.panels.debate.discussion_view import DebateView
 from app.gui.transcript import row_text
-from app.gui.widgets.boxes import hbox, put_in_tab_order, vbox
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import MenuButton, ShorteningButton
 from app.gui.widgets.text import named
 
@@ -73,13 +73,12 @@ class DebatePage(DebateView):
             self._places.addWidget(place)
         vbox(self.topic, inside=self._about, margins=(MARGIN, 10, MARGIN, 0))
         controls, low = self.controls, Qt.AlignmentFlag.AlignBottom
-        self._composer.put_in_one_row()
         self._ways = ways = (controls.pause, controls.resume, controls.stop, self.next, self.more)
         put_into_bar(*ways)
         row = hbox(*((way, 0, low) for way in ways), (self.composer, 1), spacing=8)
         foot = vbox(controls, row, margins=(MARGIN, 6, MARGIN, 12), spacing=6)
         vbox(self.steps, self._about, (self._places, 1), foot, inside=self, spacing=0)
-        put_in_tab_order((*ways, self.composer.box, self.composer.send))
+        put_first(self.target, self._composer, ways)
 
     def _connect(self) -> None:
         super()._connect()

@@ -25,6 +25,7 @@ from app.gui.files.user_files import LONG_PASTE, pasted_text
 from app.gui.pages.chat.message_box import AttachingComposer
 from app.gui.pages.council.council_box import Judged
 from app.gui.pages.council.council_columns import Shown, shown_people
+from app.gui.pages.council.decision_bar import Target
 from app.gui.pages.council.decision_steps import DEBATE, DECISION, VERDICT, VOTES
 from app.gui.panels.conversation_view import empty_state
 from app.gui.panels.debate.debate_controls import DISCUSSION, AfterBar, DebateControls, facts_of, turns_of
@@ -58,7 +59,7 @@ class DebateView(DecisionView):
     turn_skip_requested = Signal(str)
     without_requested = Signal(str, str)
     retake_requested = Signal(str, str)
-    say_requested = Signal(str, str, object)
+    say_requested = Signal(str, str, object, object)
     attachment_removed = Signal(str, object, int)
     setup_requested = Signal(str)
     verdict_requested = Signal(str, str)
@@ -71,6 +72,7 @@ class DebateView(DecisionView):
     def __init__(self, language: Language, look: Look) -> None:
         box, (_, box_name, send) = TextBox(longest_paste=LONG_PASTE), self.PARTS
         composer = AttachingComposer(language, look, box_name=box_name, button_name=send, box=box)
+        self.target = Target(language, look, "debate_target", box)
         super().__init__(language, look, composer)
         composer.strip.setObjectName("debate_attachments")
         self._composer = composer
@@ -117,6 +119,7 @@ class DebateView(DecisionView):
         super().show_session(session, messages, read_only=read_only, damaged=damaged)
         self._messages = {message.id: message for message in messages}
         self._turn = None
+        self.target.to = ""
         self._judges, self._concluded = {}, False
         self.controls.show_doing(self.writing.values())
         self.controls.show_session(session, self.spending, read_only=read_only, damaged=damaged)
@@ -290,7 +293,10 @@ class DebateView(DecisionView):
     def _show_composer(self) -> None:
         begins, words = self._begins, self._language
         hint = "discussion.what_if.hint" if begins and self._price else "discussion.hint"
+        name = self.target.show_people(self.people())
+        self.target.setVisible(begins)
         asks = words("discussion.what_if" if begins else "discussion.placeholder")
+        asks = words("discussion.what_if.only", name=name) if begins and self.target.to else asks
         self.composer.set_words(asks, words(hint, price=self._price), words("discussion.send"))
 
     def show_what_if(self, price: str, *, begins: bool) -> None:
@@ -317,6 +323,7 @@ class DebateView(DecisionView):
         add = composer.strip.add
         composer.box.long_text_given.connect(lambda text: add((pasted_text(text, self._language),)))
         composer.message_submitted.connect(self._on_submitted)
+        self.target.changed.connect(self._show_composer)
         self.transcript.action_requested.connect(self._on_action)
         self.verdicts.chosen.connect(lambda: self._open_step(VERDICT))
         self.verdict.connect_requested.connect(self.connect_requested)
@@ -324,7 +331,8 @@ class DebateView(DecisionView):
 
     def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         self.transcript.jump_to_latest()
-        self.say_requested.emit(self.session_id, text, attachments)
+        to = self._asked_alone(text) if self._begins else ()
+        self.say_requested.emit(self.session_id, text, attachments, to)
 
     def show_cited(self, message_id: str) -> None:
         self._open_step(DEBATE)
@@ -389,6 +397,7 @@ class DiscussionView(DebateView):
         self._sides = QStackedWidget()
         for side in (self._discussion, self._judged_side):
             self._sides.addWidget(side)
+        self._composer.foot.insertWidget(0, self.target)
         vbox(self.composer, self.after, inside=foot, margins=(16, 8, 16, 16))
         vbox(self.topic, inside=self._about, margins=(16, 0, 16, 6))
         vbox(self.controls, self._about, (self._sides, 1), foot, inside=page, spacing=0)

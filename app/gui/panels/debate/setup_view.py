@@ -1,9 +1,9 @@
 """Setup: the topic, the mode, the context files, who takes part, how the debate ends, and Start."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -14,7 +14,7 @@ from app.core.errors import BadInput
 from app.core.message import Attachment
 from app.core.texts import has_hangul
 from app.core.usage import tokens_text
-from app.engine.debate.estimates import Conclusion, Estimate, price_text
+from app.engine.debate.estimates import Estimate, price_text
 from app.engine.debate.replies import MOST_OPTIONS
 from app.engine.debate.setup import set_up_again
 from app.engine.engine import CouncilSetup, DebateSetup, Engine
@@ -140,9 +140,9 @@ class SetupView(QWidget):
             rounds=self.rounds.value(),
             independent_opening=self.opening.isChecked(),
             tools=self.tools.currentData(),
-            polls=self.conclusion.polls.isChecked(),
-            final_ballots=self.conclusion.final_ballots.isChecked(),
-            judge=self.conclusion.judge_text(),
+            polls=self.conclusion.chosen.polls,
+            final_ballots=self.conclusion.chosen.final_ballots,
+            judge=self.conclusion.chosen.judge,
             helper=self.chosen_helper,
             options=tuple(self.options.toPlainText().split("\n")) if self.options.text() else (),
             context=self.context.isChecked(),
@@ -186,7 +186,7 @@ class SetupView(QWidget):
 
     def setup(self) -> DebateSetup:
         """Return the setup, without the texts of the context files."""
-        conclusion, votes = self.conclusion, self.conclusion.polls.isEnabled()
+        chosen, votes = self.conclusion.chosen, self.conclusion.polls.isEnabled()
         return DebateSetup(
             topic=self.topic.text(),
             participants=tuple(card.participant() for card in self.seats.cards if card.chosen),
@@ -194,9 +194,9 @@ class SetupView(QWidget):
             rounds=self.rounds.value(),
             independent_opening=self.opening.isChecked(),
             tools=self.tools.currentData(),
-            polls=conclusion.polls.isChecked() and votes,
-            final_ballots=conclusion.final_ballots.isChecked() and votes,
-            judge=conclusion.judge_text(),
+            polls=chosen.polls and votes,
+            final_ballots=chosen.final_ballots and votes,
+            judge=chosen.judge,
             helper=self.chosen_helper,
             options=tuple(filter(None, map(str.strip, self.options.text().split("\n")))),
             language=self._language.name,
@@ -369,8 +369,7 @@ class SetupView(QWidget):
         self.files.offer_look(self._engine.models_for(self.setup().participants))
         if (unread := self.files.sizes.unread(paths)) and self.isVisible():
             self.sizes_wanted.emit(unread)
-        if self._council:
-            self.conclusion.show_council_ends(self._wanted().ends)
+        self.conclusion.show_choice(self._wanted().ends if self._council else self.conclusion.ends)
         problem = self.problem(council=self._council)
         self.start.setEnabled(not problem and not self._starting)
         count = len(chosen)
@@ -380,21 +379,25 @@ class SetupView(QWidget):
         if problem:
             show_as(self._estimate, "hint", problem)
             self._show_helper("")
-            self.conclusion.show_prices({}, "", inside=False)
+            self.conclusion.show_prices(None, None, "", inside=False)
             return
         judge, helper = self.helpers(council=self._council)
         self._show_helper(helper)
-        prices: Mapping[Conclusion, Estimate] = {}
+        ends: Estimate | None = None
+        polls: Estimate | None = None
         if self._council:
             whole, said = self.council_estimate(), council_estimate_text
         else:
             setup, context, judge = self._facts()
             whole, said = self.estimate(), estimate_text
-            prices = self._engine.estimates.conclusions(setup, context, judge)
+            in_rounds = replace(setup, polls=True, judge=NO_JUDGE)
+            ends = self._engine.estimates.conclusion(setup, context, judge)
+            polls = self._engine.estimates.conclusion(in_rounds, context)
         show_as(self._estimate, "hint", said(words, whole))
         inside = seat_of(judge) in {participant.seat for participant in self.setup().participants}
-        self.conclusion.show_prices(prices, judge, inside=inside)
-        unasked = tuple(dict.fromkeys(item for each in (whole, *prices.values()) for item in each.unasked))
+        self.conclusion.show_prices(ends, polls, judge, inside=inside)
+        known = filter(None, (whole, ends, polls))
+        unasked = tuple(dict.fromkeys(item for each in known for item in each.unasked))
         if unasked and self.isVisible():
             self.ask_prices(unasked)
 
@@ -510,127 +513,118 @@ class SetupView(QWidget):
 
 
 class ConclusionChoice(QWidget):
-    """Three ticks, a judge, and what each would cost; emits `changed`.
+    """How it ends, who judges, and whether all vote in each round, with what that costs; emits `changed`.
 
-    For a council it is one choice in place of the ticks: `council_ends_chosen` carries it.
+    `ends_chosen` carries another end. A council votes at its end alone.
     """
 
     changed = Signal()
-    council_ends_chosen = Signal(str)
+    ends_chosen = Signal(str)
 
     def __init__(self, language: Language, look: Look, engine: Engine) -> None:
         super().__init__()
         self._language = language
-        self.final_ballots = say(
-            named("debate_final_ballots", controls.WrappedTick(look)), language, "setup.final_ballots"
-        )
-        self.verdict = say(named("setup_verdict", controls.WrappedTick(look)), language, "setup.verdict")
+        self._council = False
+        self._chosen = session.DebateChoices(judge=NO_JUDGE)
+        self.choice = say(named("setup_ends", controls.Choice(look)), language, name="setup.ends")
         self.polls = say(named("debate_polls", controls.WrappedTick(look)), language, "setup.polls")
         models = engine.providers, engine.connections.known_facts
         self.judge = ModelButton(language, look, "setup_judge", *models, automatic="setup.judge.automatic")
         # Who was chosen, a "provider/model"; "" leaves it to who takes no part.
         self.chosen_judge = ""
-        # How a council ends, in one choice: it votes at the end alone.
-        self.choice = say(named("setup_ends", controls.Choice(look)), language, name="setup.ends")
-        self._label = say(plain_label("field"), language, "setup.ends")
-        for label in (self._label, self.choice):
-            label.hide()
-        self._prices: dict[Conclusion, ElidedLabel] = {}
-        for what in Conclusion:
-            # A price of many digits is elided on a narrow page; its tool tip has the whole.
-            price = named(f"price_{what}", ElidedLabel("hint"))
+        # A price of many digits is elided on a narrow page; its tool tip has the whole.
+        self._price, self._polls_price = (
+            named(f"price_{what}", ElidedLabel("hint")) for what in ("ends", "polls")
+        )
+        for price in (self._price, self._polls_price):
             price.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-            self._prices[what] = price
-        ends = self._label, self.choice, self.verdict, self.judge
+        label = say(plain_label("field"), language, "setup.ends")
         vbox(
-            hbox(self.final_ballots, STRETCH, self._prices[Conclusion.FINAL_BALLOTS], spacing=4),
-            hbox(*ends, STRETCH, self._prices[Conclusion.VERDICT], spacing=4),
-            hbox(self.polls, STRETCH, self._prices[Conclusion.POLLS], spacing=4),
+            hbox(label, self.choice, self.judge, STRETCH, self._price, spacing=4),
+            hbox(self.polls, STRETCH, self._polls_price, spacing=4),
             inside=self,
             spacing=3,
         )
-        for tick in self.ticks:
-            tick.toggled.connect(lambda _value: self.changed.emit())
-        self.choice.activated.connect(lambda _row: self.council_ends_chosen.emit(self.choice.value()))
+        self.polls.toggled.connect(self._on_polls)
+        self.choice.activated.connect(lambda _row: self.ends_chosen.emit(self.choice.value()))
         self.judge.chosen.connect(lambda *seat: self.choose_judge(chosen_name(*seat)))
         self.judge.show_model("", "")
 
     @property
-    def ticks(self) -> tuple[controls.WrappedTick, ...]:
-        """The ticks from top to bottom."""
-        return (self.final_ballots, self.verdict, self.polls)
-
-    @property
     def stops(self) -> tuple[QWidget, ...]:
         """What takes the focus, from top to bottom."""
-        return (self.final_ballots, self.choice, self.verdict, self.judge, self.polls)
+        return (self.choice, self.judge, self.polls)
 
     def show_council(self, council: bool) -> None:
         """Show what a council needs, or what a debate needs."""
-        for label in (self._label, self.choice):
-            label.setVisible(council)
-        for tick in self.ticks:
-            tick.setVisible(not council)
+        self._council = council
+        self.polls.setVisible(not council)
 
-    def judge_text(self) -> str:
-        """Return the judge as a debate keeps it."""
-        return self.chosen_judge or ANY_JUDGE if self.verdict.isChecked() else NO_JUDGE
-
-    def show_council_ends(self, chosen: Ends | None) -> None:
-        """Show how a council ends."""
-        words = self._language
-        self.choice.offer([(end, words(f"first.ends.{end}")) for end in COUNCIL_ENDS], chosen)
-        self.judge.setEnabled(chosen == Ends.VERDICT and self.judge.isEnabled())
+    @property
+    def chosen(self) -> session.DebateChoices:
+        """How a debate ends, as it keeps it."""
+        judges = self._chosen.concludes
+        return replace(self._chosen, judge=self.chosen_judge or ANY_JUDGE if judges else NO_JUDGE)
 
     @property
     def ends(self) -> Ends:
         """How the debate ends."""
-        polls, final = self.polls.isChecked(), self.final_ballots.isChecked()
-        return session.DebateChoices(polls=polls, final_ballots=final, judge=self.judge_text()).ends
+        return self.chosen.ends
 
     def show_ends(self, ends: Ends) -> None:
         """Show another end; who judges, and votes in each round, stay where they are still needed."""
-        self.verdict.setChecked(ends == Ends.VERDICT)
-        self.polls.setChecked(ends.votes and self.polls.isChecked())
-        self.final_ballots.setChecked(ends.votes and not self.polls.isChecked())
+        self._choose(self._chosen.ending(ends))
 
     def show_draft(self, setup: SetupDraft) -> None:
         """Show what was chosen before."""
-        self.polls.setChecked(setup.polls)
-        self.final_ballots.setChecked(setup.final_ballots)
-        # Older drafts have no judge: a verdict came with the votes.
-        self.verdict.setChecked(setup.judge != NO_JUDGE and bool(setup.judge or setup.polls))
         self._show_judge(setup.judge if "/" in setup.judge else "")
+        # Older drafts have no judge: a verdict came with the votes.
+        judge = ANY_JUDGE if setup.concludes else NO_JUDGE
+        final = setup.final_ballots
+        self._choose(session.DebateChoices(polls=setup.polls, final_ballots=final, judge=judge))
+
+    def _choose(self, chosen: session.DebateChoices) -> None:
+        self._chosen = chosen
+        with QSignalBlocker(self.polls):
+            self.polls.setChecked(chosen.polls)
+        self.changed.emit()
+
+    def _on_polls(self, on: bool) -> None:
+        """Let all vote in each round, or at the end alone."""
+        self._choose(replace(self._chosen, polls=on, final_ballots=not on))
+
+    def show_choice(self, chosen: Ends | None) -> None:
+        """Show how it ends; only a council ends with one answer made of all."""
+        words = self._language
+        offered = (ends for ends in COUNCIL_ENDS if self._council or ends != Ends.MERGE)
+        self.choice.offer([(ends, words(f"first.ends.{ends}")) for ends in offered], chosen)
+        if chosen is not None and self.choice.isEnabled():
+            self.choice.setToolTip(plain_tip(words(f"first.ends.{chosen}.hint")))
+        self.judge.setEnabled(chosen == Ends.VERDICT and self.judge.isEnabled())
 
     def offer(self, *, votes: bool, judges: bool) -> None:
         """Offer votes and a verdict, where somebody can vote and judge."""
         words = self._language
-        for tick, name, able in (
-            (self.final_ballots, "final_ballots", votes),
-            (self.polls, "polls", votes),
-            (self.verdict, "verdict", judges),
-        ):
-            tick.setEnabled(able)
-            tick.setToolTip(plain_tip(words(f"setup.{name}.hint" if able else "setup.polls.too_small")))
-        if votes and self.polls.isChecked():
-            self.final_ballots.setEnabled(False)
+        self.choice.setEnabled(self._council or votes or judges)
+        self.choice.setToolTip(plain_tip(words("setup.polls.too_small")))
+        self.polls.setEnabled(votes)
+        self.polls.setToolTip(plain_tip(words("setup.polls.hint" if votes else "setup.polls.too_small")))
         self.judge.setEnabled(judges)
 
-    def show_prices(self, prices: Mapping[Conclusion, Estimate], judge: str, *, inside: bool) -> None:
-        """Show what each would cost, and who would judge; `inside` says that the judge takes part.
-        What is not given is hidden.
+    def show_prices(
+        self, ends: Estimate | None, polls: Estimate | None, judge: str, *, inside: bool
+    ) -> None:
+        """Show what the end and votes in each round would cost, and who would judge; `inside` says that the
+        judge takes part. What is not given is hidden.
         """
         words = self._language
-        for what, label in self._prices.items():
-            price = prices.get(what)
+        for price, label in ((ends, self._price), (polls, self._polls_price)):
             text = ""
             if price is not None and price.turns > 0:
                 # That no price is known is said once, below.
                 unknown = price.usd is None and not (price.free or price.unasked)
                 said = "council.calls" if unknown else "estimate.call"
                 text = words(said, count=price.turns, money=price_text(words, price))
-            if what == Conclusion.FINAL_BALLOTS and text and self.polls.isChecked():
-                text = words("setup.final_ballots.included")
             label.setText(text)
             label.setVisible(bool(text))
         if judge and not self.chosen_judge:
@@ -640,8 +634,7 @@ class ConclusionChoice(QWidget):
     def choose_judge(self, chosen: str) -> None:
         """Choose who judges, a "provider/model", or "" for who takes no part."""
         self._show_judge(chosen)
-        self.verdict.setChecked(True)
-        self.changed.emit()
+        self._choose(replace(self._chosen, judge=ANY_JUDGE))
 
     def _show_judge(self, chosen: str) -> None:
         self.chosen_judge = chosen

@@ -12,9 +12,11 @@ from PySide6.QtWidgets import QWidget
 from app.core.message import Message
 from app.core.session import Debate, DebateSession
 from app.engine.council.verdicts import Given, outcomes
+from app.engine.names import find_names
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.blind_pick import BlindPickView
 from app.gui.pages.council.council_box import Judged, announcement
+from app.gui.pages.council.decision_bar import Target
 from app.gui.pages.council.decision_steps import DEBATE, DECISION, VERDICT, VOTES, DecisionSteps
 from app.gui.pages.council.verdict_page import VerdictPage
 from app.gui.pages.decisions.your_decision import YourDecision
@@ -82,6 +84,7 @@ class DecisionView(ConversationView):
 
     steps: DecisionSteps
     decision: YourDecision
+    target: Target
 
     def __init__(self, language: Language, look: Look, composer: Composer) -> None:
         super().__init__(language, look, composer, layout=self.LAYOUT, names=self.PARTS)
@@ -162,6 +165,13 @@ class DecisionView(ConversationView):
             newest = [given for given in self._given[-1:] if given.messages is messages]
             self._now = newest[0] if newest else Given(debate=debate, messages=messages)
         return self._now
+
+    def _asked_alone(self, text: str) -> tuple[str, ...]:
+        """Return who alone is asked: those whom a text names with @, else whom the input is for."""
+        participants = self._session.debate.participants if self._session else ()
+        found = (name for name in find_names(text, participants) if text[max(0, name.start - 1)] == "@")
+        named_ones = {hit.participant_id for hit in found}
+        return tuple(sorted(named_ones or filter(None, (self.target.to,))))
 
     def _provider_of(self, who: str) -> str:
         participants = self._session.debate.participants if self._session else ()
