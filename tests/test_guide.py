@@ -80,7 +80,9 @@ def page_of(language: str, topic: str) -> Page:
 def shown_in(language: str) -> dict[str, str]:
     """Return the texts that the window shows: all but words by which settings and commands are found."""
     texts = json.loads((RESOURCES / "i18n" / f"{language}.json").read_text("utf-8"))
-    return {key: text for key, text in texts.items() if not re.fullmatch(r"(settings|palette)\.\w+\.find", key)}
+    return {
+        key: text for key, text in texts.items() if not re.fullmatch(r"(settings|palette)\.\w+\.find", key)
+    }
 
 
 @cache

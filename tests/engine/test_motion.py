@@ -134,7 +134,9 @@ def test_a_what_if_round_on_a_motion_keeps_yes_and_no(what_if: str) -> None:
 
     def answered(turn: str, *held: str) -> list[Message]:
         return [
-            replace(said(who, text, id=f"{turn}{who.id}"), part=CouncilPart.ANSWER, data=Position(answer=text))
+            replace(
+                said(who, text, id=f"{turn}{who.id}"), part=CouncilPart.ANSWER, data=Position(answer=text)
+            )
             for who, text in zip(debate.participants, held, strict=True)
         ]
 

@@ -252,7 +252,9 @@ def test_who_helps_is_chosen_and_named_before_anybody_speaks(wire_home: dict[str
         assert len(asked(wire_home)) == before
     replied = moot("reply", newest, "What if it rains?", "--helper", helper, "--json")
     assert replied.status == 0, replied.err
-    assert next(one for one in replied.events if one["event"] == "estimate")["helpers"]["differences"] == helper
+    assert (
+        next(one for one in replied.events if one["event"] == "estimate")["helpers"]["differences"] == helper
+    )
     assert asked(wire_home, "Compare their answers")[-1].model == "anthropic-other"
     assert shown(newest)["decision"]["helpers"]["differences"] == helper
 

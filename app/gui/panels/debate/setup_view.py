@@ -611,9 +611,7 @@ class ConclusionChoice(QWidget):
         self.polls.setToolTip(plain_tip(words("setup.polls.hint" if votes else "setup.polls.too_small")))
         self.judge.setEnabled(judges)
 
-    def show_prices(
-        self, ends: Estimate | None, polls: Estimate | None, judge: str, *, inside: bool
-    ) -> None:
+    def show_prices(self, ends: Estimate | None, polls: Estimate | None, judge: str, *, inside: bool) -> None:
         """Show what the end and votes in each round would cost, and who would judge; `inside` says that the
         judge takes part. What is not given is hidden.
         """
