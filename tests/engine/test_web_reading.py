@@ -75,7 +75,7 @@ async def test_a_statement_ends_with_links_to_the_pages_that_were_read_for_it(tm
     offered = {one["function"]["name"] for request in made.models.requests for one in request.tools}  # type: ignore[index]
     assert offered == {"web_fetch", "web_search"}
     # What was read is no part of what others are sent, the links are.
-    later = str([one for one in made.models.requests if one.model == "model-1"][0].messages)
+    later = str(next(one for one in made.models.requests if one.model == "model-1").messages)
     assert OTHER in later and "Cars took 40 %." not in later
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from app.cli.arguments import AsItLooks, Folder, Many, SessionId, Typed, absolute, amount, parse_spec
 from app.cli.command_run import CommandRun, Step
@@ -249,7 +249,7 @@ async def say_price(
     found = await engine.estimates.priced(estimated)
     usd = list(found.usd) if found.usd else None
     record = {"event": "estimate", "session_id": session.id, "at": utc_now(), "step": what}
-    used = {"calls": found.turns, "checks": found.checks, "reads": found.reads}
+    used: dict[str, Any] = {"calls": found.turns, "checks": found.checks, "reads": found.reads}
     used |= {"tokens": list(found.tokens), "usd": usd}
     used["helpers"] = engine.councils.helpers_of(session)
     name = run.texts("council.judge.choose" if what == "judge" else f"council.{what}")
