@@ -38,6 +38,8 @@ PASSING = (
     "server_dialog",
     "ready_groups_dialog",
 )
+# It closes with the language of its pages, which are none of the catalogue: test_guide_dialog.
+CLOSING = ("guide_dialog",)
 # Names, also those of what comes along and its definitions, units, and what is written in no language.
 KNOWN = {
     "moot", "zyx", "wvu", "gpt", "gemini", "openai", "anthropic", "google", "ollama", "smollm", "claude", "json",
@@ -138,7 +140,7 @@ async def test_every_text_is_of_the_catalogue_and_is_switched(qapp, data_dir, ma
         number = 0
         async for name, root in every_page(person):
             number += 1
-            if number % step:
+            if number % step or name in CLOSING:
                 continue
             speak(person, marked, "ko")
             shown, stayed = await switched(person, name, root, "en")
