@@ -17,7 +17,7 @@ from app.core.tool import FILES
 from app.gui.widgets.notices import Toast
 from tests.app_driver import Person, at_window, until
 from tests.engine import foreign_exports as exports
-from tests.stories.group_crew import call
+from tests.stories.group_crew import call, write_assistant
 from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
@@ -314,16 +314,7 @@ async def test_restoring_tells_how_far_it_is(person, tmp_path):
 async def test_old_versions_of_a_sessions_files_are_deleted_and_brought_back(
     qapp, wire_home: dict[str, WireServer], data_dir: Path
 ) -> None:
-    (data_dir / "assistants").mkdir(parents=True)
-    ann = {
-        "version": 1,
-        "id": "ann",
-        "name": "Ann",
-        "provider": "openai",
-        "model": "openai-wire",
-        "tools": [FILES],
-    }
-    (data_dir / "assistants" / "ann.json").write_text(json.dumps(ann), encoding="utf-8")
+    write_assistant(data_dir, "ann", provider="openai", tools=[FILES])
     calls = [
         call("write_file", path="a.md", content="x" * 5_000),
         call("edit_file", path="a.md", old="x" * 5_000, new="y"),

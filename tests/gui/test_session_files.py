@@ -24,7 +24,7 @@ from app.gui.transcript.row_words import title
 from app.wiring import resources_dir
 from tests import app_driver
 from tests.app_driver import Person, at_window
-from tests.stories.group_crew import call
+from tests.stories.group_crew import call, write_assistant
 from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
@@ -48,16 +48,7 @@ def listed(person: Person) -> list[str]:
 async def test_a_file_that_a_chat_wrote_is_shown_changed_back_and_deleted_with_undo(
     qapp: object, wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
 ) -> None:
-    (data_dir / "assistants").mkdir(parents=True)
-    ann = {
-        "version": 1,
-        "id": "ann",
-        "name": "Ann",
-        "provider": "openai",
-        "model": "openai-wire",
-        "tools": [FILES],
-    }
-    (data_dir / "assistants" / "ann.json").write_text(json.dumps(ann), encoding="utf-8")
+    write_assistant(data_dir, "ann", provider="openai", tools=[FILES])
     wire_home["openai"].script(
         "openai-wire",
         [
@@ -266,9 +257,7 @@ def test_the_row_of_a_call_says_which_version_came_of_it(
 async def test_a_folder_is_chosen_before_the_first_message_asked_about_once_and_revoked(
     qapp: object, wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
 ) -> None:
-    (data_dir / "assistants").mkdir(parents=True)
-    ann = {"version": 1, "id": "ann", "name": "Ann", "provider": "openai", "model": "openai-wire"}
-    (data_dir / "assistants" / "ann.json").write_text(json.dumps(ann | {"tools": [FILES]}), encoding="utf-8")
+    write_assistant(data_dir, "ann", provider="openai", tools=[FILES])
     mine = tmp_path / "mine & yours"
     mine.mkdir()
     (mine / "plan.md").write_text("One")

@@ -4,14 +4,13 @@ Every answer is a function of the request alone, so that a session that was kill
 same end as one that was not.
 """
 
-import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.stories.group_crew import MEMBERS, REPORT, STEPS, call, heard, lead, write_group
+from tests.stories.group_crew import MEMBERS, REPORT, STEPS, call, heard, lead, write_assistant, write_group
 from tests.stories.processes import Finished, look, moot
 from tests.stories.test_workflow import BUG_FIX, ROLES, step_of
 from tests.wire import Answer, WireServer
@@ -45,8 +44,7 @@ def furnish(data_dir: Path, servers: dict[str, WireServer]) -> None:
         for agent_id, (role, provider) in ROLES.items()
     }
     for agent_id, values in {**MEMBERS, **workers, "keeper": keeper}.items():
-        document = {"version": 1, "id": agent_id, "model": f"{values['provider']}-wire", **values}
-        (data_dir / "assistants" / f"{agent_id}.json").write_text(json.dumps(document), encoding="utf-8")
+        write_assistant(data_dir, agent_id, **values)
     for server in servers.values():
         server.script(server.model, answer)
 

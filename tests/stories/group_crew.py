@@ -15,13 +15,20 @@ MEMBERS: dict[str, dict[str, object]] = {
 }
 
 
+def write_assistant(data_dir: Path, agent_id: str, **fields: object) -> None:
+    """Write an assistant as a person would, with its provider's model unless another is given."""
+    document = {"version": 1, "id": agent_id, "name": agent_id.title()}
+    model = {"model": f"{fields['provider']}-wire"} if "provider" in fields else {}
+    (data_dir / "assistants").mkdir(parents=True, exist_ok=True)
+    path = data_dir / "assistants" / f"{agent_id}.json"
+    path.write_text(json.dumps(document | model | fields), encoding="utf-8")
+
+
 def write_group(data_dir: Path, **fields: object) -> None:
     """Write the members and their group as a person would."""
-    for folder in ("assistants", "groups"):
-        (data_dir / folder).mkdir(parents=True, exist_ok=True)
+    (data_dir / "groups").mkdir(parents=True, exist_ok=True)
     for agent_id, values in MEMBERS.items():
-        document = {"version": 1, "id": agent_id, "model": f"{values['provider']}-wire", **values}
-        (data_dir / "assistants" / f"{agent_id}.json").write_text(json.dumps(document), encoding="utf-8")
+        write_assistant(data_dir, agent_id, **values)
     leader = {"provider": "anthropic", "model": "anthropic-wire"}
     group = {"version": 1, "id": "crew", "name": "Crew", "members": list(MEMBERS), "orchestrator": leader}
     (data_dir / "groups" / "crew.json").write_text(json.dumps(group | fields), encoding="utf-8")

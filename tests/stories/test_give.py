@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.stories.group_crew import heard
+from tests.stories.group_crew import heard, write_assistant
 from tests.stories.processes import Running, moot
 from tests.stories.test_workflow import BUG_FIX, Crew, check_end, crew, session_of, shown, step_of
 from tests.wire import Answer, Fault
@@ -17,15 +17,10 @@ __all__ = ["crew", "wire_home", "wire_servers"]
 BACK = "fix-backend"
 
 
-def save(data_dir: Path, agent_id: str, **fields: object) -> None:
-    document = {"version": 1, "id": agent_id, "name": agent_id.title(), **fields}
-    (data_dir / "assistants" / f"{agent_id}.json").write_text(json.dumps(document), encoding="utf-8")
-
-
 @pytest.fixture
 def failed(crew: Crew, data_dir: Path) -> str:
     """A workflow one step of which failed, beside somebody who could take it; returns its session's id."""
-    save(data_dir, "dana", provider="anthropic", model="anthropic-wire")
+    write_assistant(data_dir, "dana", provider="anthropic", model="anthropic-wire")
     crew.faults = {"Fix the back end": [Fault("e401")] * 3}
     done = moot("workflow", "Fix the login loop", "--json", seconds=90)
     assert (done.status, done.err) == (4, "")
@@ -81,8 +76,8 @@ def test_killed_in_the_middle_it_ends_with_whom_it_was_given_to(crew: Crew, fail
 @pytest.mark.timeout(150)
 def test_a_message_that_waits_goes_to_another_assistant(crew: Crew, data_dir: Path) -> None:
     busy = {"strategy": "queue", "depth": 3}
-    save(data_dir, "bea", provider="ollama", model="ollama-wire", busy=busy)
-    save(data_dir, "dana", provider="anthropic", model="anthropic-wire")
+    write_assistant(data_dir, "bea", provider="ollama", model="ollama-wire", busy=busy)
+    write_assistant(data_dir, "dana", provider="anthropic", model="anthropic-wire")
     for server in crew.servers.values():
         server.script(server.model, lambda request: _slow(request))
     with Running("ask", "bea", "Take your time.", "--json") as first:
@@ -116,8 +111,8 @@ def test_before_a_workflow_starts_a_line_says_who_does_what(
     (data_dir / "assistants" / "bea.json").unlink()
     (data_dir / "assistants" / "pm.json").unlink()
     model = {"provider": "ollama", "model": "ollama-wire"}
-    save(data_dir, "engineer", name="Backend Engineer", **model)
-    save(data_dir, "writer", description="Writes backend code.", **model)
+    write_assistant(data_dir, "engineer", name="Backend Engineer", **model)
+    write_assistant(data_dir, "writer", description="Writes backend code.", **model)
     steps = [
         {"id": "fix", "name": "Fix", "role": "BE", "prompt": "Fix it."},
         {"id": "look", "name": "Look", "role": "QA", "prompt": "Look.", "assistant": "arch", "mine": 7},

@@ -12,7 +12,7 @@ import pytest
 
 from tests.files.documents import a_pdf
 from tests.repeats import repeats
-from tests.stories.group_crew import REPORT, STEPS, call, heard, in_order, play, write_group
+from tests.stories.group_crew import REPORT, STEPS, call, heard, in_order, play, write_assistant, write_group
 from tests.stories.processes import Finished, Running, look, moot
 from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -334,9 +334,8 @@ def test_two_of_a_name_are_told_apart_and_nobody_sees_an_id(
     write_group(data_dir, members=IDS)
     roles = ("Backend", "QA")
     for agent_id, provider, role in zip(IDS, ("openai", "gemini"), roles, strict=True):
-        document = {"version": 1, "id": agent_id, "name": "Dana", "role": role, "provider": provider}
-        document |= {"model": f"{provider}-wire", "description": f"{role} things"}
-        (data_dir / "assistants" / f"{agent_id}.json").write_text(json.dumps(document), encoding="utf-8")
+        told = {"name": "Dana", "role": role, "description": f"{role} things"}
+        write_assistant(data_dir, agent_id, provider=provider, **told)
     in_order(
         wire_home,
         [call("switchAssistant", assistant="Dana", instruction="Check it.")],

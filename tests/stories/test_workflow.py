@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.stories.group_crew import heard
+from tests.stories.group_crew import heard, write_assistant
 from tests.stories.processes import Finished, Running, look, moot
 from tests.wire import Answer, Fault, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -74,11 +74,8 @@ def step_of(request: Recorded) -> str:
 @pytest.fixture
 def crew(wire_home: dict[str, WireServer], data_dir: Path) -> Crew:
     """Somebody for each role, on four wires."""
-    (data_dir / "assistants").mkdir(parents=True)
     for agent_id, (role, provider) in ROLES.items():
-        agent = {"version": 1, "id": agent_id, "name": agent_id.title(), "role": role}
-        agent |= {"provider": provider, "model": f"{provider}-wire"}
-        (data_dir / "assistants" / f"{agent_id}.json").write_text(json.dumps(agent), encoding="utf-8")
+        write_assistant(data_dir, agent_id, role=role, provider=provider)
     return Crew(wire_home)
 
 
