@@ -127,10 +127,12 @@ def checked_path(path: str, named: Container[str] = ()) -> str:
     return path
 
 
-def is_open(path: str) -> bool:
-    """Return whether a file is neither hidden nor for keys, so that it may be sent on unasked."""
+def is_usual(path: str, named: Container[str] = ()) -> bool:
+    """Return whether a file may have a path, in its usual form; one hidden or for keys has none but
+    where it is `named`.
+    """
     with contextlib.suppress(BadPathError):
-        return bool(checked_path(path))
+        return checked_path(path, named) == path
     return False
 
 

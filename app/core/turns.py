@@ -373,7 +373,7 @@ def asked_at(messages: Sequence[Message], *, group: bool) -> int:
     What was told a `group` on the way, and so stands behind what a member says, is a part of what was asked
     before.
     """
-    kinds = {message.turn_id: message.author.kind for message in reversed(messages)}
+    kinds = {message.turn_id: message.author.kind for message in reversed(messages)} if group else {}
     for place in range(len(messages) - 1, -1, -1):
         one = messages[place]
         told = group and kinds.get(one.follows or "") not in (None, "orchestrator")

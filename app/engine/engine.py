@@ -20,7 +20,7 @@ from app.core.files import FileReader
 from app.core.message import Message, Role
 from app.core.provider import Models, Network, ProviderStatus, TestResult
 from app.core.session import DOCX, PDF, ExportFormat, Session, SessionSummary, Status, resumable
-from app.core.session_files import is_open
+from app.core.session_files import is_usual
 from app.core.settings import Settings
 from app.core.store import (
     ArchiveFiles,
@@ -607,7 +607,7 @@ class Engine:
         entries = [("report.md", (await self.export(session_id, ExportFormat.MARKDOWN)).encode())]
         for version in await self.session_files.list(session_id):
             # What the user named for this session alone is not sent on.
-            if is_open(version.path):
+            if is_usual(version.path):
                 _, data = await self.session_files.read(session_id, version.path)
                 entries.append((f"files/{version.path}", data))
         await self.archive.files.write_zip(path, iter(entries))

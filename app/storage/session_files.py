@@ -33,6 +33,7 @@ from app.core.session_files import (
     check_beside,
     checked_path,
     folded,
+    is_usual,
 )
 from app.core.store import FilesSize, SessionFiles
 from app.storage.chosen_folder import FolderDisk, is_folder, problem_of, real_folder
@@ -259,7 +260,7 @@ class _Folder:
         """Write lines for the files of a chosen folder whose paths were not seen before, as far
         as there is room.
         """
-        new = (path for path in self.paths() if hash(path) not in seen and _is_usual(path, self._named))
+        new = (path for path in self.paths() if hash(path) not in seen and is_usual(path, self._named))
         for path in islice(new, MOST_FILES if len(seen) < _MOST_SEEN else 0):
             self._keep_original(path, None)
         self.take_in()
@@ -269,7 +270,7 @@ class _Folder:
         than are listed at most.
         """
         mine = {version.path for version in self.written()}
-        found = (path for path in self.paths() if path not in mine and _is_usual(path, self._named))
+        found = (path for path in self.paths() if path not in mine and is_usual(path, self._named))
         return tuple(islice(found, MOST_LISTED + 1))
 
     def paths(self) -> Iterator[str]:
@@ -284,9 +285,7 @@ class _Folder:
         for folder in folders:
             with contextlib.suppress(OSError):
                 entries = self._outside.entries(self._top / folder)
-                folders += sorted(
-                    f"{folder}{name}/" for name, inside in entries if inside and _is_usual(name)
-                )
+                folders += sorted(f"{folder}{name}/" for name, inside in entries if inside and is_usual(name))
                 yield from sorted(f"{folder}{name}" for name, inside in entries if not inside)
 
     def take(self, log: bytes, content: Callable[[str], bytes | None]) -> None:
@@ -613,13 +612,6 @@ class _Folder:
         self._as_read = written if written.size == size else None
 
 
-def _is_usual(path: str, named: Container[str] = ()) -> bool:
-    """Return whether a file may have a path, in its usual form."""
-    with contextlib.suppress(BadPathError):
-        return checked_path(path, named) == path
-    return False
-
-
 def versions_of(data: bytes, named: Container[str] = ()) -> Iterator[tuple[int, FileVersion]]:
     """Yield the versions in a log, each with the number of its line, without those that no Moot has
     written.
@@ -627,7 +619,7 @@ def versions_of(data: bytes, named: Container[str] = ()) -> Iterator[tuple[int, 
     for line in by_number(filter(None, read_lines(io.BytesIO(data)))):
         for op in line.ops:
             version = read(FileVersion, op.get(_OP), []) if op.get("op") == _OP else None
-            if version and _is_usual(version.path, named) and is_digest(version.sha256 or "0" * 64):
+            if version and is_usual(version.path, named) and is_digest(version.sha256 or "0" * 64):
                 yield line.number, version
 
 

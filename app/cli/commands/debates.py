@@ -80,7 +80,8 @@ async def debate(
     run.moot.engine.debates.check(setup)
     await run.warm_up(embedded=any(each.provider == EMBEDDED for each in chosen))
     engine = run.moot.engine
-    await _say_helpers(run, *engine.councils.first_helpers(setup), engine.estimates.debate(setup, 0))
+    if not run.arguments.json:
+        await _say_helpers(run, *engine.councils.first_helpers(setup), engine.estimates.debate(setup, 0))
     return await run.follow(lambda: run.moot.engine.debates.start(setup), DebatePrinter(run.texts))
 
 
@@ -92,7 +93,7 @@ async def _say_helpers(run: CommandRun, judge: str, helper: str, estimate: Estim
     parts = [f"{run.texts(key)}: {one_line(model)}" for key, model in named.items() if model]
     reads = beside_text(run.texts, replace(estimate, checks=0))
     line = " · ".join(filter(None, (*parts, reads)))
-    if line and not run.arguments.json:
+    if line:
         await run.print(line)
 
 
@@ -181,7 +182,8 @@ async def council(
     )
     councils.check(wanted)
     await run.warm_up(embedded=any(each.provider == EMBEDDED for each in chosen))
-    await _say_helpers(run, *councils.first_helpers(wanted), councils.first_estimate(wanted))
+    if not run.arguments.json:
+        await _say_helpers(run, *councils.first_helpers(wanted), councils.first_estimate(wanted))
     return await run.follow(lambda: councils.start(wanted), CouncilPrinter(run.texts))
 
 
@@ -206,10 +208,11 @@ async def extend(
         councils.providers.check_judge(judge, of)
     if not of.debate.is_council and action != "judge":
         raise BadInput("extend_debate", title=of.title)
-    council = Record(of.debate, messages).council
+    record = Record(of.debate, messages)
+    council = record.council
     rounds = council.offered_rounds if rounds is None else rounds
     check_rounds(rounds)
-    options = {letter: each for each, letter in Record(of.debate, messages).letters.items()}
+    options = {letter: each for each, letter in record.letters.items()}
     chosen = options.get(option.upper(), "")
     if action == "argue" and not chosen:
         raise BadInput("council_option", option=option, options=", ".join(options))

@@ -46,6 +46,12 @@ _FRAME, _OPTIONS, _COMPARED, _STATEMENT = 120, 60, 350, 300
 _THOUGHT = 2
 
 
+def asked_tokens(record: Record) -> int:
+    """Return how many tokens the frame of a request, the question and the files have."""
+    texts = (record.whole_question, *(file.text for file in record.debate.context))
+    return _FRAME + sum(map(tokens_of, texts))
+
+
 def calls_of(record: Record, what: str, judge: str, other: str, to: Sequence[str], length: int) -> list[Call]:
     """Return the calls of a step: compare, merge, again, what_if, debate, argue, judge, stress, check,
     solo or blind.
@@ -57,10 +63,9 @@ def calls_of(record: Record, what: str, judge: str, other: str, to: Sequence[str
     debate, council = record.debate, record.council
     said = [tokens_of(statement.content) for statement in record.statements()]
     one = sum(said) // len(said) if said else _STATEMENT
-    texts = (record.whole_question, *(file.text for file in debate.context))
     models = {each.id: each.seat for each in debate.participants}
     # Before anybody has answered, all will.
-    asked, heard = _FRAME + sum(map(tokens_of, texts)), sum(said) or one * len(models)
+    asked, heard = asked_tokens(record), sum(said) or one * len(models)
     thought = _THOUGHT if length else 1
     written = one * thought
     voters = [models[who] for who in record.openings or models]
@@ -482,10 +487,9 @@ class Councils:
     def _reading(self, record: Record, to: Sequence[str] = ()) -> list[Call]:
         """Return the calls with which those in `to`, or all, read the web before they answer, at most."""
         debate = record.debate
-        texts = (record.whole_question, *(file.text for file in debate.context))
         asked = (each for each in debate.participants if each.id in to or not to)
         reads = (each for each in asked if self.providers.tools(debate, each) == DebateTools.READING)
-        sent = _FRAME + sum(map(tokens_of, texts))
+        sent = asked_tokens(record)
         return [call for each in reads for call in reading_calls(each.seat, sent)]
 
     def first_estimate(self, wanted: CouncilSetup) -> Estimate:

@@ -55,6 +55,12 @@ class Given:
         return words("verdict.after.round", number=self.number, round=self.round)
 
 
+def current(debate: Debate, messages: Messages, given: Sequence[Given]) -> Given:
+    """Return the newest verdict of those `given` where nothing came after it, else what follows by now."""
+    newest = given and given[-1].messages is messages
+    return given[-1] if newest else Given(debate=debate, messages=messages)
+
+
 def outcomes(debate: Debate, messages: Messages) -> list[Given]:
     """Return the verdicts of a debate or a council so far, the newest last.
 
@@ -157,9 +163,9 @@ def verdict_parts(session: DebateSession, messages: Messages, words: Words) -> l
     changed.
     """
     given = outcomes(session.debate, messages)
-    shown = [*reversed(given)]
-    if not given or given[-1].messages is not messages:
-        shown.insert(0, Given(debate=session.debate, messages=messages))
+    shown, now = [*reversed(given)], current(session.debate, messages, given)
+    if not now.number:
+        shown.insert(0, now)
     found: list[tuple[str, list[Point]]] = []
     for item in shown:
         parts = council_parts(item.record, item.result, words)

@@ -18,7 +18,7 @@ from app.core.json_values import objects_in, read_object, schema_list, schema_ob
 from app.core.message import Author, Message, MessageState, Role, new_message
 from app.core.provider import ModelRequest, last_part, one_message
 from app.core.session import PlanItem, Reason
-from app.core.session_files import is_open
+from app.core.session_files import is_usual
 from app.core.store import SessionFiles
 from app.engine.history import fits
 from app.engine.live_session import LiveSession
@@ -105,7 +105,7 @@ async def _files(files: SessionFiles, session_id: str, most: int) -> list[WorkPa
     found: list[WorkPart] = []
     with suppress(MootError):
         # A hidden file or one with keys was named for those who work, not for another provider.
-        there = [version for version in await files.list(session_id) if is_open(version.path)]
+        there = [version for version in await files.list(session_id) if is_usual(version.path)]
         for version in sorted(there, key=lambda version: version.created_at, reverse=True):
             if not most:
                 break

@@ -326,9 +326,9 @@ class Estimates:
         The models in `checked` are checked first, where that was not done yet; `reading` are the calls with
         which the web is read at most.
         """
-        checks, pairs = self._checks(checked), [pair for pair, _, _ in calls_of(1)]
-        beside = checks, [*checks, *reading]
-        found = _summed(lambda length: calls_of(length) + beside[length], self._prices, pairs)
+        checks, calls = self._checks(checked), (calls_of(0), calls_of(1))
+        beside, pairs = (checks, [*checks, *reading]), [pair for pair, _, _ in calls[1]]
+        found = _summed(lambda length: calls[length] + beside[length], self._prices, pairs)
         return replace(found, checks=len(checks), reads=len(reading))
 
     def group(self, group: Group, agents: Sequence[Agent] = ()) -> Estimate:

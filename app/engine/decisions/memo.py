@@ -8,9 +8,9 @@ from itertools import chain
 
 from app.core.council import FAILED, HELD, Decision
 from app.core.council_parts import JudgeReading
-from app.engine.council.outcome import CouncilOutcome, in_full, judge_line, outcome, unread_lines
+from app.engine.council.outcome import CouncilOutcome, in_full, judge_line, unread_lines
 from app.engine.council.record import Record
-from app.engine.council.verdicts import outcomes
+from app.engine.council.verdicts import current, outcomes
 from app.engine.debate.replies import LETTERS, one_line, same_words, without_marks
 from app.engine.decisions.journal import day_of
 from app.engine.live_session import LiveSession
@@ -83,8 +83,9 @@ class _Writer:
         self._decision = decision if decision is not None and decision.decided else None
         self._lines = prompts.lines(session.language, "export")
         messages = list(live.whole_messages())
-        self._record = Record(debate, messages) if debate is not None else None
         self._given = outcomes(debate, messages) if debate is not None else []
+        self._now = current(debate, messages, self._given) if debate is not None else None
+        self._record = self._now.record if self._now is not None else None
         voted = {number for given in self._given for number in given.record.voted_rounds}
         # Whether all voted, or held something, before they did at the end.
         self._twice = len(voted) > 1
@@ -94,8 +95,8 @@ class _Writer:
         record, words, decision = self._record, self._words, self._decision
         title, lead = _split(record.whole_question if record is not None else self._session.title)
         options, parts = list[MemoOption](), list[MemoPart]()
-        if record is not None:
-            result, options = outcome(record), self._options(record)
+        if record is not None and self._now is not None:
+            result, options = self._now.result, self._options(record)
             told = (tell(record, result) for tell in (self._verdict, self._minority, self._settles))
             parts = [part for part in chain.from_iterable(told) if part.paragraphs or part.notes]
         holders = [holder for option in options for holder in (*option.first, *option.last)]

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.message import Message
 from app.core.session import Debate, DebateSession
-from app.engine.council.verdicts import Given, outcomes
+from app.engine.council.verdicts import Given, current, outcomes
 from app.engine.names import find_names
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.blind_pick import BlindPickView
@@ -162,8 +162,7 @@ class DecisionView(ConversationView):
         messages, debate = self.messages, self._session.debate if self._session else self._now.debate
         if (debate, messages) != (self._now.debate, self._now.messages):
             self._given = outcomes(debate, messages)
-            newest = [given for given in self._given[-1:] if given.messages is messages]
-            self._now = newest[0] if newest else Given(debate=debate, messages=messages)
+            self._now = current(debate, messages, self._given)
         return self._now
 
     def _asked_alone(self, text: str) -> tuple[str, ...]:
