@@ -55,6 +55,18 @@ def look(*arguments: str) -> Finished:
     return here(*arguments)
 
 
+def session_of(done: Finished) -> str:
+    """Return the id of the session that a command with --json told of first."""
+    return str(done.events[0]["session_id"])
+
+
+def shown(session_id: str) -> dict[str, Any]:
+    """Return a session as `moot show --json` prints it."""
+    document = look("show", session_id, "--json").json
+    assert isinstance(document, dict)
+    return document
+
+
 def read(*arguments: str) -> Arguments:
     """Return a command line as data."""
     return parse_arguments(arguments, load_texts(wanted_language(arguments)))

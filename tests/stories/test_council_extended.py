@@ -3,11 +3,10 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.stories.processes import look, moot
+from tests.stories.processes import moot, shown
 from tests.stories.test_council import HELD, QUESTION, THREE, letters
 from tests.wire import Fault, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -45,12 +44,6 @@ def council(wire_home: dict[str, WireServer], data_dir: Path) -> str:
     done = moot("council", QUESTION, *TWO, "--no-differences")
     assert done.status == 0, done.err
     return re.findall(r"^  (\w{26})$", done.out, re.MULTILINE)[0]
-
-
-def shown(session_id: str) -> dict[str, Any]:
-    document = look("show", session_id, "--json").json
-    assert isinstance(document, dict)
-    return document
 
 
 def test_an_outside_answer_takes_part_and_what_is_open_is_debated(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.stories.group_crew import call
-from tests.stories.processes import Finished, Running, look, moot
+from tests.stories.processes import Finished, Running, look, moot, session_of
 from tests.wire import Answer, Fault, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 from tests.wire.replies import Reply
@@ -65,10 +65,6 @@ def play(
 
 def whole_once_told(request: Recorded) -> Answer:
     return Answer(WHOLE if told_once(request) else HALF)
-
-
-def session_of(done: Finished) -> str:
-    return str(done.events[0]["session_id"])
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])

@@ -13,7 +13,7 @@ import pytest
 from tests.files.documents import a_pdf
 from tests.repeats import repeats
 from tests.stories.group_crew import REPORT, STEPS, call, heard, in_order, play, write_assistant, write_group
-from tests.stories.processes import Finished, Running, look, moot
+from tests.stories.processes import Finished, Running, look, moot, session_of
 from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
@@ -150,10 +150,6 @@ def kill_at(typed: list[str], number: int, servers: dict[str, WireServer]) -> No
 
 
 # The six tools and the planning tools, to the letter
-
-
-def session_of(done: Finished) -> str:
-    return str(done.events[0]["session_id"])
 
 
 def results_of(done: Finished) -> list[tuple[str, bool, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.repeats import slow_after
-from tests.stories.processes import Running, look, moot
+from tests.stories.processes import Running, look, moot, shown
 from tests.stories.test_council import THREE, letters
 from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -71,12 +71,6 @@ def asked(servers: dict[str, WireServer], words: str = "") -> list[Recorded]:
     """Return the requests of all servers that have these words."""
     found = [one for server in servers.values() for one in server.requests]
     return [one for one in found if words in one.messages[-1].text]
-
-
-def shown(session_id: str) -> dict[str, Any]:
-    document = look("show", session_id, "--json").json
-    assert isinstance(document, dict)
-    return document
 
 
 def ended(session_id: str) -> list[str]:

@@ -9,31 +9,14 @@ import docx
 import pypdfium2
 import pytest
 
-from tests.stories.group_crew import REPORT, call, in_order, write_group
-from tests.stories.processes import Finished, look, moot
+from tests.stories.group_crew import REPORT, call, in_order, write_assistant, write_group
+from tests.stories.processes import look, moot, session_of
 from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
 __all__ = ["wire_home", "wire_servers"]
 
 KEYS = {"write_file", "edit_file", "read_file", "list_files", "move_file", "delete_file"}
-
-
-def write_assistant(data_dir: Path, agent_id: str, **fields: object) -> None:
-    folder = data_dir / "assistants"
-    folder.mkdir(exist_ok=True)
-    whole = {
-        "version": 1,
-        "id": agent_id,
-        "name": agent_id.title(),
-        "provider": "openai",
-        "model": "openai-wire",
-    }
-    (folder / f"{agent_id}.json").write_text(json.dumps(whole | fields), encoding="utf-8")
-
-
-def session_of(done: Finished) -> str:
-    return str(done.events[0]["session_id"])
 
 
 def files_of(session_id: str) -> list[tuple[str, int, str]]:
@@ -54,7 +37,7 @@ def results(session_id: str) -> list[tuple[str, str]]:
 def test_a_chat_writes_a_file_and_the_terminal_lists_gets_and_keeps_it(
     wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
 ) -> None:
-    write_assistant(data_dir, "ann", tools=["files"])
+    write_assistant(data_dir, "ann", provider="openai", tools=["files"])
     wire_home["openai"].script(
         "openai-wire",
         [
@@ -116,7 +99,7 @@ def test_a_chat_writes_a_file_and_the_terminal_lists_gets_and_keeps_it(
 
 
 def test_without_the_tick_there_are_no_files(wire_home: dict[str, WireServer], data_dir: Path) -> None:
-    write_assistant(data_dir, "ann", tools=["planning"])
+    write_assistant(data_dir, "ann", provider="openai", tools=["planning"])
     write = Answer(calls=(call("write_file", path="a.md", content="x"),))
     wire_home["openai"].script("openai-wire", [write, "Then not."])
     done = moot("ask", "ann", "Write it", "--json")
@@ -162,7 +145,7 @@ def test_a_group_works_on_one_file_together(wire_home: dict[str, WireServer], da
 def test_the_steps_of_a_workflow_write_and_read_files(
     wire_home: dict[str, WireServer], data_dir: Path
 ) -> None:
-    write_assistant(data_dir, "wren", role="Writer")
+    write_assistant(data_dir, "wren", provider="openai", role="Writer")
     write_assistant(data_dir, "rita", role="Reader", provider="gemini", model="gemini-wire")
     steps: list[dict[str, Any]] = [
         {"id": "write", "name": "Write", "role": "Writer", "prompt": "Write it."},
@@ -190,7 +173,7 @@ MADE = "# 보고서\n\nIt is **done**.\n\n- one\n\n| a | b |\n| --- | --- |\n| 1
 def test_a_session_and_a_markdown_file_are_word_documents_and_pdfs(
     wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
 ) -> None:
-    write_assistant(data_dir, "ann", tools=["files"])
+    write_assistant(data_dir, "ann", provider="openai", tools=["files"])
     files = [
         call("write_file", path="notes/보고서.md", content=MADE),
         call("write_file", path="a.txt", content="x"),
@@ -242,7 +225,7 @@ def pdf_text(path: Path) -> str:
 def test_a_zip_holds_the_report_and_the_files(
     wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
 ) -> None:
-    write_assistant(data_dir, "ann", tools=["files"])
+    write_assistant(data_dir, "ann", provider="openai", tools=["files"])
     wire_home["openai"].script(
         "openai-wire", [Answer(calls=(call("write_file", path="notes/a.md", content="One"),)), "Done."]
     )
@@ -259,7 +242,7 @@ def test_a_zip_holds_the_report_and_the_files(
 def test_a_chat_works_in_a_folder_of_the_users_in_this_and_the_next_process(
     wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
 ) -> None:
-    write_assistant(data_dir, "ann", tools=["files", "web"])
+    write_assistant(data_dir, "ann", provider="openai", tools=["files", "web"])
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "plan.md").write_text("One")
@@ -318,7 +301,7 @@ def test_a_chat_works_in_a_folder_of_the_users_in_this_and_the_next_process(
 def test_a_hidden_file_is_used_where_the_user_has_named_it(
     wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
 ) -> None:
-    write_assistant(data_dir, "ann", tools=["files"])
+    write_assistant(data_dir, "ann", provider="openai", tools=["files"])
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / ".env").write_text("KEY=1")
@@ -349,7 +332,7 @@ def test_a_hidden_file_is_used_where_the_user_has_named_it(
 def test_a_folder_that_may_not_be_used_is_refused_before_anything_starts(
     wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
 ) -> None:
-    write_assistant(data_dir, "ann", tools=["files"])
+    write_assistant(data_dir, "ann", provider="openai", tools=["files"])
     (tmp_path / "a file").write_text("x")
     (tmp_path / "link").symlink_to(data_dir)
     mine = tmp_path / "mine"

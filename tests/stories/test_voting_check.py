@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.stories.processes import Finished, Running, look, moot
+from tests.stories.processes import Finished, Running, look, moot, shown
 from tests.wire import Answer, WireServer, write_providers
 from tests.wire.server import Recorded
 
@@ -46,12 +46,6 @@ def held(session: dict[str, Any]) -> dict[str, str]:
     names = {one["id"]: one["name"] for one in session["debate"]["participants"]}
     texts = {one["id"]: one["text"] for one in session["decision"]["options"]}
     return {names[one["participant"]]: texts.get(one["choice"], "") for one in session["decision"]["ballots"]}
-
-
-def shown(session_id: str) -> dict[str, Any]:
-    document = look("show", session_id, "--json").json
-    assert isinstance(document, dict)
-    return document
 
 
 def readers(servers: tuple[WireServer, WireServer]) -> list[Recorded]:

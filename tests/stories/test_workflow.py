@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.stories.group_crew import heard, write_assistant
-from tests.stories.processes import Finished, Running, look, moot
+from tests.stories.processes import Running, look, moot, session_of, shown
 from tests.wire import Answer, Fault, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 from tests.wire.server import Recorded
@@ -77,16 +77,6 @@ def crew(wire_home: dict[str, WireServer], data_dir: Path) -> Crew:
     for agent_id, (role, provider) in ROLES.items():
         write_assistant(data_dir, agent_id, role=role, provider=provider)
     return Crew(wire_home)
-
-
-def shown(session_id: str) -> dict[str, Any]:
-    document = look("show", session_id, "--json").json
-    assert isinstance(document, dict)
-    return document
-
-
-def session_of(done: Finished) -> str:
-    return str(done.events[0]["session_id"])
 
 
 def check_end(document: dict[str, Any], names: tuple[str, ...]) -> None:

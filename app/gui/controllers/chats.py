@@ -138,6 +138,10 @@ class ChatController(PageController):
         limits, self._new_limits = self._new_limits, None
         return {"limits": limits, "folder": self.folder_id, "done_means": self.new_means, **self.new_where}
 
+    def forget_chosen(self) -> None:
+        """Choose nothing for the next new session, as one has begun."""
+        self.new_means, self.new_where = (), {}
+
     def _on_limits_chosen(self, limits: RunLimits | None) -> None:
         """Let the run in front, or the next new one, go so far."""
         if self.page.session is not None:
@@ -504,7 +508,7 @@ class ChatController(PageController):
                 agent.id, text, attachments, self._new_mode, **by, **self.take_chosen()
             )
         self._new_mode, self._new_model, self._once = AgentMode.DEFAULT, ("", ""), ("", "", "")
-        self.new_means, self.new_where = (), {}
+        self.forget_chosen()
         # What is written from now on belongs to the chat that has begun.
         self._engine.drafts.keep(self._begun, self._engine.drafts.of(NEW))
         self._engine.drafts.keep(NEW, Draft())

@@ -429,7 +429,8 @@ class FirstPageController(Controller):
         try:
             chosen = {"assistants": self._assistants, **self._chats.take_chosen()}
             begun = await self._engine.workflows.start(text, definition_id, attachments, **chosen)
-            self._chats.new_means, self._assistants, self._chats.new_where = (), {}, {}
+            self._assistants = {}
+            self._chats.forget_chosen()
             self.session_requested.emit(begun)
         except MootError:
             self._chats.give_back("", text, attachments)

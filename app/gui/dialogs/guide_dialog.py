@@ -87,9 +87,7 @@ class GuideDialog(Dialog):
             id=row.id, turn_id=row.id, role=Role.ASSISTANT, author=self._author, content=self._pages[row.id]
         )
         self.view.feed.show_session(ALONE, [page])
-        self.view.go_to(page.id, 0)
-        # Read from the beginning, not from the end as a chat is.
-        self.view.canvas.scroller.follow = False
+        self.view.read_from(page.id)
         self.view.setAccessibleName(row.title)
 
     def _follow(self, address: str) -> None:

@@ -98,9 +98,7 @@ class VersionsDialog(Dialog):
         view = column.transcript
         view.feed.set_assistants(self._colours, self._names)
         view.feed.show_session(self._session, version.messages)
-        # Read from the beginning, not from the end as a chat is.
-        view.go_to(version.messages[0].id, 0)
-        view.canvas.scroller.follow = False
+        view.read_from(version.messages[0].id)
         view.link_requested.connect(self.link_requested)
         view.picture_requested.connect(self.picture_requested)
         column.use.clicked.connect(lambda: self._use(version.turn_id))
@@ -372,9 +370,7 @@ class FileDialog(Dialog):
         self.text.setVisible(isinstance(preview, str))
         if message:
             self.view.feed.show_session(ALONE, [message])
-            self.view.go_to(message.id, 0)
-            # Read from the beginning, not from the end as a chat is.
-            self.view.canvas.scroller.follow = False
+            self.view.read_from(message.id)
 
     def show_text(self, text: str, said: str = "") -> None:
         """Show a text, and a sentence over it."""

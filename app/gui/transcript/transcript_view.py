@@ -259,6 +259,11 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         self.canvas.scroller.to_end()
         self.canvas.refresh(())
 
+    def read_from(self, message_id: str) -> None:
+        """Show a message from its beginning, not from the end as a chat is."""
+        self.go_to(message_id, 0)
+        self.canvas.scroller.follow = False
+
     def go_to(self, message_id: str, offset: int) -> bool:
         """Put a `place` back at the upper edge and unfold what hides it; return False if it is not there."""
         model = self.model

@@ -101,6 +101,7 @@ class DataPage(DataShown):
         show_or_hide(self._problems, "\n".join(problems))
         if self._parts:
             self._show_kept()
+            self._show_made()
 
     def _lay_out(self) -> None:
         body, words = QWidget(), self._language
@@ -133,17 +134,17 @@ class DataPage(DataShown):
             self._say_problem(error)
             return
         if not self._gone:
-            self._show_kept()
+            self._show_made()
 
     def _show_kept(self) -> None:
-        """Show what was read."""
+        """Show the sizes, the backups and the trash."""
         words = self._language
         whole = size_text(words, sum(part.size for part in self._parts))
         parts = ", ".join(
             f"{words(f'data.part.{part.name}')} {size_text(words, part.size)}" for part in self._parts
         )
         self._sizes.setText(words("data.size", whole=whole, parts=parts))
-        kept, thrown, made = [], [], []
+        kept, thrown = [], []
         for backup in self._kept:
             second = f"{self._why(backup.why)} · {size_text(words, backup.size)}"
             kept.append(RowItem(id=backup.path, title=words.day_and_time(backup.made_at), second=second))
@@ -152,13 +153,17 @@ class DataPage(DataShown):
             kind, size = self._kind(gone.kind), size_text(words, gone.size)
             second = words("data.bin.row", kind=kind, day=day, left=left, size=size)
             thrown.append(RowItem(id=gone.file, title=" ".join(gone.title.split())[:200], second=second))
+        self.backups.show_rows(kept)
+        self.bin.show_rows(thrown)
+
+    def _show_made(self) -> None:
+        """Show what the files of sessions take."""
+        words, made = self._language, []
         for session, found in self._made:
             size, old = size_text(words, found.size), size_text(words, found.old)
             second = words("data.files.row", count=found.files, size=size, old=old)
             made.append(RowItem(id=session.id, title=" ".join(session.title.split())[:200], second=second))
         self.files.show_rows(made)
-        self.backups.show_rows(kept)
-        self.bin.show_rows(thrown)
 
     def _why(self, why: str) -> str:
         key = f"data.why.{why}"
