@@ -95,6 +95,19 @@ def test_every_file_opens_with_a_short_docstring_and_stays_small() -> None:
     assert found == []
 
 
+def test_what_follows_look_and_language_ends_with_its_widget() -> None:
+    """A function that is connected to them is called as long as they live, a method of a widget as it does."""
+    found = [
+        place(path, node)
+        for path in python_files("app/gui")
+        for name, node in calls(path)
+        if name == "connect"
+        and re.search(r"\b(look|language|words)\.changed$", ast.unparse(node.func.value))
+        and not isinstance(node.args[0], ast.Attribute)
+    ]
+    assert found == []
+
+
 def test_a_class_has_a_name_of_its_own() -> None:
     places = defaultdict(list)
     for path in python_files("app"):

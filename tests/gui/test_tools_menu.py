@@ -131,7 +131,12 @@ async def test_a_menu_has_its_entries_however_it_is_opened(person):  # noqa: F81
     entries = {
         "decide_how": [
             *("Answers first", "Round robin", "Free discussion", "Assigned roles"),
-            *("One model three times (no second opinion)", "Compare the answers", "More options…"),
+            *(
+                "One model three times (no second opinion)",
+                "Compare the answers",
+                "Search and read the web",
+                "More options…",
+            ),
         ],
         "decide_ends": [
             *("Verdict", "Vote", "Merged answer", "No verdict", "Stop after the answers", "Judge", "Helper"),

@@ -62,7 +62,7 @@ class GuideDialog(Dialog):
         self.topics.currentItemChanged.connect(lambda row, _before: self._show(row))
         self.view.link_requested.connect(lambda address, _shown: self._follow(address))
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
-        look.changed.connect(lambda: self.view.set_theme(look.tokens))
+        self.view.follow(look, words)
         # The other language has other pages.
         words.changed.connect(self.reject)
         self._find("")

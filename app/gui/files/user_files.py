@@ -220,7 +220,10 @@ class ContextList(QWidget):
         self.look.hide()
         self.look.clicked.connect(lambda _on: self.look_chosen.emit(self.seen_paths))
         vbox(self._column, self.look, inside=self, margins=(26, 0, 0, 0), spacing=0)
-        language.changed.connect(lambda: self.show_paths(self.paths))
+        language.changed.connect(self._show_again)
+
+    def _show_again(self) -> None:
+        self.show_paths(self.paths)
 
     @property
     def seen_paths(self) -> tuple[str, ...]:

@@ -85,8 +85,7 @@ class ConversationView(QWidget):
             together=lambda message: self.transcript.model.book.together(message),
         )
         self._connect_cards()
-        look.changed.connect(lambda: self.transcript.set_theme(look.tokens))
-        language.changed.connect(lambda: self.transcript.set_texts(language.texts))
+        self.transcript.follow(look, language)
 
     def asking(self, signal: SignalInstance) -> Callable[..., None]:
         """Return what emits a signal with the id of the session shown before what it is called with."""

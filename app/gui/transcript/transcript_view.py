@@ -12,7 +12,7 @@ from PySide6 import QtGui, QtWidgets
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, Signal
 
 from app.core.texts import Texts
-from app.gui.display.appearance import sized, tall
+from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.theme import Tokens
 from app.gui.transcript.call_rows import OPEN_LINK, STOP_TURN, CardRow
 from app.gui.transcript.canvas import Canvas, single_shot
@@ -200,6 +200,18 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         return RowStyle(self._layout, font, tokens, texts, self._picture, find, lambda: animated(self))
 
     # Look and language
+
+    def follow(self, look: Look, language: Language) -> None:
+        """Change the theme and the language with those of the program."""
+        self._followed = look, language
+        look.changed.connect(self._on_look)
+        language.changed.connect(self._on_language)
+
+    def _on_look(self) -> None:
+        self.set_theme(self._followed[0].tokens)
+
+    def _on_language(self) -> None:
+        self.set_texts(self._followed[1].texts)
 
     def set_theme(self, tokens: Tokens) -> None:
         """Paint in another theme."""

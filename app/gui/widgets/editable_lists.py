@@ -534,8 +534,11 @@ class QueueStrip(QScrollArea):
         body = QWidget()
         self._column = vbox(self._title, STRETCH, inside=body, spacing=4)
         self.setWidget(body)
-        language.changed.connect(lambda: self.show_queue(self._queue))
+        language.changed.connect(self._show_again)
         self.hide()
+
+    def _show_again(self) -> None:
+        self.show_queue(self._queue)
 
     def show_queue(self, queue: Sequence[QueuedMessage]) -> None:
         """Show the queued messages in order; rows keep their focus and unfinished edits."""

@@ -465,7 +465,10 @@ class SaveState(QtWidgets.QLabel):
         self.saving = 0
         self._timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self.due = self._timer.timeout
-        language.changed.connect(lambda: self._say(self._key))
+        language.changed.connect(self._say_again)
+
+    def _say_again(self) -> None:
+        self._say(self._key)
 
     def touch(self) -> None:
         """Note a change."""

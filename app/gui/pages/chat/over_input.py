@@ -414,8 +414,11 @@ class FilesList(ItemList):
         if tabs:
             self.currentItemChanged.connect(lambda *_items: self.asked.emit(self.current_id(), PREVIEW))
         self.delete_requested.connect(lambda path: self.asked.emit(path, DELETE))
-        language.changed.connect(lambda: self.show_files(self.files))
+        language.changed.connect(self._show_again)
         self.hide()
+
+    def _show_again(self) -> None:
+        self.show_files(self.files)
 
     def show_files(self, files: Sequence[FileVersion]) -> None:
         """Show the newest version of each file."""

@@ -109,8 +109,7 @@ class CouncilColumn(QFrame):
         self._asks = asks
         self.enlarge = icon_button(look, "maximize-2", f"council_enlarge_{place}", self.alone_requested)
         self._use = button("", f"council_use_{place}", self._on_use)
-        look.changed.connect(lambda: self.transcript.set_theme(look.tokens))
-        language.changed.connect(lambda: self.transcript.set_texts(language.texts))
+        self.transcript.follow(look, language)
         self.transcript.action_requested.connect(self._on_action)
         self._held = QWidget()
         hbox(self._letter, (self._holds, 1), inside=self._held, spacing=8)
