@@ -184,17 +184,17 @@ def _load_tool_host(path: str) -> None:
         importlib.import_module(module)
     from app.tools.tool_host import mcp_transports
 
-    start: Callable[..., Any] = mcp_transports._start
+    start: Callable[..., Any] = mcp_transports.start_program
     loaded = [
         str(script) for script in SERVERS.glob("*.py") if "from mcp.server import" in script.read_text()
     ]
 
-    async def start_or_split(command: list[str], **options: Any) -> Any:
+    async def start_or_split(*command: str, **options: Any) -> Any:
         if len(command) > 1 and command[1] in loaded:
-            command = [sys.executable, "-I", "-S", STUB, path, *command[1:]]
-        return await start(command, **options)
+            command = (sys.executable, "-I", "-S", STUB, path, *command[1:])
+        return await start(*command, **options)
 
-    mcp_transports._start = start_or_split
+    mcp_transports.start_program = start_or_split
 
 
 def _request(asking: socket.socket) -> tuple[list[int], dict[str, Any]] | None:

@@ -108,6 +108,26 @@ def test_what_follows_look_and_language_ends_with_its_widget() -> None:
     assert found == []
 
 
+def test_one_module_starts_programs() -> None:
+    ways = {
+        "Popen",
+        "create_subprocess_exec",
+        "create_subprocess_shell",
+        "open_process",
+        "QProcess",
+        "startDetached",
+    }
+    ways |= {"system", "check_output", "check_call"}
+    found = {
+        str(path.relative_to(ROOT))
+        for path in python_files("app")
+        for name, node in calls(path)
+        if name in ways or (name == "run" and ast.unparse(node.func) == "subprocess.run")
+    }
+    # The second tries on Linux what a sandbox begins with, and waits for it.
+    assert found == {"app/children/processes.py", "app/gui/web_view/__init__.py"}
+
+
 def test_a_class_has_a_name_of_its_own() -> None:
     places = defaultdict(list)
     for path in python_files("app"):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from app.children.private_files import HostLog
-from app.children.processes import Lines, child_command, child_environment
+from app.children.processes import Lines, child_command, child_environment, start_program
 from app.core.files import Progress
 from app.core.ids import new_id
 from app.core.json_values import object_in
@@ -282,7 +282,7 @@ class HostClient:
 
 async def _started(program: str, *, errors: int) -> asyncio.subprocess.Process:
     """Start a child program; `errors` is where its standard error goes. Raises OSError."""
-    return await asyncio.create_subprocess_exec(
+    return await start_program(
         *child_command(program),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

@@ -9,6 +9,7 @@ pip or uv. Standard library only: `packaging/dev.py` loads this.
 import asyncio
 import contextlib
 import ctypes
+import errno
 import faulthandler
 import gc
 import json
@@ -21,7 +22,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,9 @@ MODEL_FETCH = "app.providers.model_fetch"
 _PROJECT = Path(__file__).resolve().parents[2]
 _PARENT_VARIABLE = "MOOT_PARENT"
 _PR_SET_PDEATHSIG = 1
+# Some programs end all descendants of an MCP server with it. What the shell starts here is nobody's child
+# once it has ended.
+_DETACH = '"$@" >/dev/null & echo $!'
 
 # The environment variables that a program of the user gets. No other variable reaches a child process,
 # because tokens and passwords are kept in variables too. app/README.md repeats the list; a test compares
@@ -127,6 +131,80 @@ def child_environment() -> dict[str, str]:
     return {**moot_environment(), _PARENT_VARIABLE: str(os.getpid())}
 
 
+# Windows: the job objects of the groups by the number of their first process, and of this process under 0.
+# The system ends the processes of a job when the last handle to it is closed, thus with this process.
+_jobs: dict[int, Any] = {}
+
+
+async def start_program(*command: str, group: bool = False, **how: Any) -> asyncio.subprocess.Process:
+    """Start a program; `how` are arguments of asyncio.create_subprocess_exec. Raises OSError.
+
+    With `group`, `end_group` and `kill_group` end it with all that it starts.
+    """
+    if sys.platform != "win32":
+        return await asyncio.create_subprocess_exec(*command, start_new_session=group, **how)
+    # A program with a console would open a window of its own.
+    hidden = subprocess.CREATE_NO_WINDOW
+    process = await asyncio.create_subprocess_exec(*command, creationflags=hidden, **how)
+    if group:
+        _put_into_job(process.pid)
+    return process
+
+
+def start_detached(command: Sequence[str], **how: Any) -> int:
+    """Start a program that outlives this process and what ends it, and return its number; blocks.
+
+    `how` are arguments of subprocess.Popen. Raises OSError, SubprocessError.
+    """
+    if sys.platform != "win32":
+        shell = ["/bin/sh", "-c", _DETACH, "sh", *command]
+        said = subprocess.run(shell, check=True, stdout=subprocess.PIPE, start_new_session=True, **how)
+        return int(said.stdout)
+    # The job that this process is in may end its processes, and need not let them leave.
+    for leave in (subprocess.CREATE_BREAKAWAY_FROM_JOB, 0):
+        flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP | leave
+        with contextlib.suppress(PermissionError):
+            return subprocess.Popen(command, stdout=subprocess.DEVNULL, creationflags=flags, **how).pid
+    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def _put_into_job(pid: int, most_memory: int = 0) -> None:
+    """Put a process into a job object of its own (Windows); 0 is this process, `most_memory` is in bytes."""
+    if sys.platform == "win32":
+        import pywintypes
+        import win32api
+        import win32con
+        import win32job
+
+        # It may have ended already.
+        with contextlib.suppress(pywintypes.error):
+            job = win32job.CreateJobObject(None, "")
+            kind = win32job.JobObjectExtendedLimitInformation
+            limits = win32job.QueryInformationJobObject(job, kind)
+            flags = win32job.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+            if most_memory:
+                flags |= win32job.JOB_OBJECT_LIMIT_PROCESS_MEMORY
+                limits["ProcessMemoryLimit"] = most_memory
+            limits["BasicLimitInformation"]["LimitFlags"] = flags
+            win32job.SetInformationJobObject(job, kind, limits)
+            rights = win32con.PROCESS_SET_QUOTA | win32con.PROCESS_TERMINATE
+            process = win32api.OpenProcess(rights, False, pid or os.getpid())
+            win32job.AssignProcessToJobObject(job, process)
+            _jobs[pid] = job
+
+
+def limit_memory(most: int) -> None:
+    """Let the system refuse this process more than so many bytes; macOS has no such limit."""
+    if sys.platform == "win32":
+        _put_into_job(0, most)
+    else:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if sys.platform == "linux":
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
 def end_with_parent() -> None:
     """Let the system kill this process when its parent ends, even while it is still importing.
 
@@ -205,19 +283,20 @@ def _readable(pipe: int, deadline: float) -> bool:
 
 
 def end_group(group: int) -> None:
-    """Send SIGTERM to a process group (POSIX)."""
-    _signal_group(group, signal.SIGTERM)
+    """Ask a group that `start_program` has started to end; Windows has no way to ask."""
+    if sys.platform != "win32":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGTERM)
 
 
 def kill_group(group: int) -> None:
-    """Kill a process group (POSIX; on Windows a job object does that by itself)."""
-    _signal_group(group, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
-
-
-def _signal_group(group: int, number: signal.Signals) -> None:
-    if hasattr(os, "killpg"):
+    """End a group that `start_program` has started, on POSIX also one of another process of Moot's."""
+    if sys.platform != "win32":
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, number)
+            os.killpg(group, signal.SIGKILL)
+    elif job := _jobs.pop(group, None):
+        # Closing it ends the processes that are in it.
+        job.Close()
 
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -291,6 +370,8 @@ def end_processes(processes: Iterable[Process], adopted_by: int | None = None) -
     With `adopted_by`, also all below that process, which is the subreaper of the others.
     """
     known = set(processes)
+    if sys.platform == "win32":
+        return  # `kill_group` has ended them.
     for _ in range(_ROUNDS):
         known = living(known)
         known |= below({pid for pid, _ in known} | ({adopted_by} if adopted_by else set()))
@@ -308,6 +389,8 @@ def reap_orphans(own: Collection[int]) -> None:
     """Let the system forget the ended children of this process that it did not start itself;
     `own` are those it did.
     """
+    if sys.platform == "win32":
+        return
     for pid, (parent, _, state) in _rows().items():
         if parent == os.getpid() and state == "Z" and pid not in own:
             with contextlib.suppress(ChildProcessError):
@@ -609,6 +692,8 @@ def run_host(make_host: Callable[[Pipes], HostServer]) -> int:
     faulthandler.enable()
     # Ctrl-C in a terminal reaches the whole process group; only Moot itself acts on it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Linux' hosts look after what they have started themselves.
+    _put_into_job(0)
     host = make_host(pipes)
     gc.collect()
     gc.freeze()

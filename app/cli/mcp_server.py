@@ -11,7 +11,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +24,7 @@ from pydantic import Field, ValidationError
 
 from app import __version__
 from app.children.private_files import last_lines
-from app.children.processes import moot_command, moot_environment
+from app.children.processes import moot_command, moot_environment, start_detached
 from app.cli.arguments import TOLD_WHOLE, Arguments
 from app.cli.control import TooLongError, UnansweredError, hand_over, owner_pid
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
@@ -41,9 +40,6 @@ _START_AFTER_S = 8.0
 _COMPLAINT_BYTES = 8_000
 # Set by Moot for the external agents that it runs.
 _STARTED_BY_MOOT = "MOOT_AGENTS"
-# Some programs end all descendants of an MCP server with it. What the shell starts here is nobody's child
-# once it has ended.
-_DETACH = '"$@" >/dev/null & echo $!'
 Found = dict[str, Any]
 
 
@@ -151,19 +147,14 @@ def _start_background(paths: DataPaths) -> psutil.Process:
     # An agent's environment may hold the agent's own keys besides those for Moot.
     own_keys = {name: value for name, value in os.environ.items() if name.startswith("MOOT_KEY_")}
     with _complaints(paths).open("wb") as complaints:
-        how: dict[str, Any] = {
-            "stdin": subprocess.DEVNULL,
-            "stderr": complaints,
-            "env": moot_environment() | own_keys,
-            "cwd": paths.root,
-        }
-        if sys.platform == "win32":
-            flags = subprocess.DETACHED_PROCESS
-            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, creationflags=flags, **how)
-            return psutil.Process(process.pid)
-        shell = ["/bin/sh", "-c", _DETACH, "sh", *command]
-        said = subprocess.run(shell, check=True, stdout=subprocess.PIPE, start_new_session=True, **how)
-    return psutil.Process(int(said.stdout))
+        number = start_detached(
+            command,
+            stdin=subprocess.DEVNULL,
+            stderr=complaints,
+            env=moot_environment() | own_keys,
+            cwd=paths.root,
+        )
+    return psutil.Process(number)
 
 
 def _has_ended(process: psutil.Process) -> bool:

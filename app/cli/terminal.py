@@ -109,17 +109,21 @@ def _read(descriptor: int, *, whole: bool) -> str:
     Not from `sys.stdin`: a thread that still held its lock would make the end of Python fail.
     """
     data = b""
-    while len(data) <= MOST_TYPED and (whole or not data.endswith(b"\n")):
-        piece = os.read(descriptor, MOST_TYPED)
-        if not piece:
-            break
-        data += piece
+    # What is read so from a console of Windows is UTF-8, and not the console's code page.
+    with open(descriptor, "rb", buffering=0, closefd=False) as stream:
+        while len(data) <= MOST_TYPED and (whole or not data.endswith(b"\n")):
+            piece = stream.read(MOST_TYPED)
+            if not piece:
+                break
+            data += piece
     return data.decode("utf-8", "replace").rstrip("\r\n")
 
 
 @contextlib.contextmanager
 def _hidden(descriptor: int) -> Iterator[None]:
-    """Let the terminal not show what is typed."""
+    """Let the terminal not show what is typed (POSIX)."""
+    if sys.platform == "win32":
+        raise NotImplementedError
     import termios
 
     before = termios.tcgetattr(descriptor)

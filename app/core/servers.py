@@ -8,8 +8,10 @@ import base64
 import json
 import re
 import shlex
+import subprocess
+import sys
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from json import dumps
@@ -21,6 +23,7 @@ from app.core.json_values import object_in
 
 REFERENCE: Final = re.compile(r"\$\{secret:([^{}]{1,200})\}")
 """The placeholder in an MCP server's entry for a secret that is stored in the keyring."""
+WINDOWS: Final = sys.platform == "win32"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +157,37 @@ def resolved(server: McpServer, value: Callable[[str], str | None]) -> McpServer
     )
 
 
+def split_command(line: str, *, windows: bool = WINDOWS) -> list[str]:
+    """Return the words of a command line as the user's system reads it. Raises ValueError.
+
+    On Windows: https://learn.microsoft.com/en-us/cpp/c-language/parsing-c-command-line-arguments
+    """
+    if not windows:
+        return shlex.split(line)
+    words: list[str] = []
+    word: str | None = None
+    quoted = False
+    for piece in re.findall(r'\\*"|\s+|\\+|[^\s"\\]+', line):
+        if piece.endswith('"'):
+            # Backslashes are part of a path, except those before a quotation mark.
+            pairs, escaped = divmod(len(piece) - 1, 2)
+            word = (word or "") + "\\" * pairs + '"' * escaped
+            quoted ^= not escaped
+        elif quoted or not piece.isspace():
+            word = (word or "") + piece
+        elif word is not None:
+            words.append(word)
+            word = None
+    if quoted:
+        raise ValueError("No closing quotation")
+    return words if word is None else [*words, word]
+
+
+def join_command(words: Sequence[str], *, windows: bool = WINDOWS) -> str:
+    """Return a command line that `split_command` reads as these words."""
+    return subprocess.list2cmdline(words) if windows else shlex.join(words)
+
+
 def hidden(text: str) -> str:
     """Return a text of a server with a mark in place of each reference."""
     return REFERENCE.sub(HIDDEN, text)
@@ -162,7 +196,7 @@ def hidden(text: str) -> str:
 def shown_line(server: McpServer) -> str:
     """Return what would be run or asked: the command with its arguments, or the address, without secrets."""
     safe, _ = parted(server)
-    return hidden(safe.url or shlex.join([safe.command, *safe.args]))
+    return hidden(safe.url or join_command([safe.command, *safe.args]))
 
 
 def shown_values(server: McpServer) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -346,7 +380,7 @@ def _must_be_seen(value: str) -> bool:
     if re.fullmatch(r"[A-Za-z][\w+.-]*://\S+", value):
         return not has_user(value) and _Parts((), ()).address("url", value) == value
     try:
-        words = shlex.split(value)
+        words = split_command(value)
     except ValueError:
         words = value.split()
     # What follows the name of an option: "/x.jar" of "-javaagent:/x.jar".
@@ -459,7 +493,7 @@ def _with_arguments(usual: dict[str, Any]) -> dict[str, Any]:
     command, args = usual.get("command"), usual.get("args", [])
     if isinstance(command, str) and " " in command.strip() and not re.match(r"\s*[^\s]*[/\\]", command):
         try:
-            command = shlex.split(command)
+            command = split_command(command)
         except ValueError:
             return usual
     if not isinstance(command, list) or not command or not isinstance(args, list):
@@ -605,7 +639,8 @@ def _pasted(name: str, entry: object) -> McpServer:
 def _added(text: str, *, as_json: bool) -> dict[str, object]:
     """Return the entry that the arguments of a command `mcp add` describe, by its name. Raises BadInput."""
     try:
-        words = deque(shlex.split(re.sub(r"\\\r?\n", " ", text)))
+        # Pages about servers quote as a POSIX shell does, also those for Windows.
+        words = deque(split_command(re.sub(r"\\\r?\n", " ", text), windows=WINDOWS and "\\" in text))
     except ValueError as error:
         raise BadInput("server_line_unreadable", detail=str(error)) from error
     found: list[str] = []

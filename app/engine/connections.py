@@ -5,7 +5,6 @@ Also models on this computer: downloading, adding and removing them; `engine.loc
 
 import asyncio
 import re
-import shlex
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
@@ -19,6 +18,7 @@ from app.core.ids import utc_now
 from app.core.model_facts import ModelFacts
 from app.core.owned_tasks import end_tasks, start_owned
 from app.core.provider import FetchProgress, FoundServer, LocalModel, Models, ProviderStatus, TestResult
+from app.core.servers import split_command
 from app.core.settings import Settings
 from app.core.store import Documents
 from app.engine import providers
@@ -214,7 +214,7 @@ class Connections:
         """
         recipe = recipe_of(line.strip())
         try:
-            words = [recipe.executable, *recipe.args] if recipe.executable else shlex.split(line)
+            words = [recipe.executable, *recipe.args] if recipe.executable else split_command(line)
         except ValueError as error:
             raise BadInput("server_line_unreadable", detail=str(error)) from error
         if not words:

@@ -11,7 +11,7 @@ import signal
 import sys
 from dataclasses import dataclass
 
-from app.children.processes import end_with_parent
+from app.children.processes import end_with_parent, limit_memory
 
 KEY_VARIABLE = "MOOT_EMBEDDED_KEY"
 THREADS_VARIABLE = "MOOT_EMBEDDED_THREADS"
@@ -55,11 +55,8 @@ def main() -> int:
     os.environ["OMP_WAIT_POLICY"] = "passive"
     # Else an abort would start a debugger where one is installed.
     os.environ["GGML_NO_BACKTRACE"] = "1"
-    if spec.trial and sys.platform.startswith("linux"):
-        import resource
-
-        most = spec.memory * _TRIAL_ADDRESS_SPACE + (4 << 30)
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    if spec.trial:
+        limit_memory(spec.memory * _TRIAL_ADDRESS_SPACE + (4 << 30))
     answers = os.dup(1)
     os.dup2(2, 1)
     import xllamacpp

@@ -28,7 +28,7 @@ _PATIENCE_SECONDS = 0.3
 
 def check_owner(root: Path) -> None:
     """Raise StorageError if another account owns the data directory, which need not exist yet."""
-    if os.name == "nt":
+    if sys.platform == "win32":
         return
     with contextlib.suppress(OSError):
         owner = root.stat().st_uid
@@ -90,12 +90,12 @@ def _mode(path: Path) -> int:
 
 
 def _account(number: int) -> str:
-    try:
+    if sys.platform != "win32":
         import pwd
 
-        return pwd.getpwuid(number).pw_name
-    except (ImportError, KeyError):
-        return str(number)
+        with contextlib.suppress(KeyError):
+            return pwd.getpwuid(number).pw_name
+    return str(number)
 
 
 class WriterLock:

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -251,15 +252,13 @@ def sync_file(descriptor: int) -> None:
     if hasattr(os, "fdatasync"):
         os.fdatasync(descriptor)
         return
-    try:
+    if sys.platform == "darwin":
         import fcntl
 
-        full = getattr(fcntl, "F_FULLFSYNC", None)
-        if full is not None:  # macOS: fsync alone leaves the bytes in the drive's cache.
-            fcntl.fcntl(descriptor, full)
+        with contextlib.suppress(OSError):
+            # fsync alone leaves the bytes in the drive's cache.
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
             return
-    except (ImportError, OSError):
-        pass
     os.fsync(descriptor)
 
 

@@ -8,11 +8,12 @@ that library.
 
 import asyncio
 import contextlib
+import itertools
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.core.catalog import provider_kind
@@ -32,6 +33,9 @@ STOPPED = "stopped"
 OPEN = "open"
 NONE = "none"
 Backend = Callable[[], Any]
+# How many characters an entry of a PartedKeyring takes, and how one begins that has its value in parts.
+_PART = 1_200
+_PARTS = "moot-parts:"
 # A keyring that does not report asking its user answers within this time or not at all.
 SILENT_SECONDS = 3.0
 
@@ -86,6 +90,53 @@ class SystemKeyring:
 
     def unlock(self) -> None:
         """Ask the user to unlock it; one behind the library alone asks when it is read."""
+
+
+class PartedKeyring(SystemKeyring):
+    """A keyring whose entries take few characters, as those of Windows do; a long value is in several.
+
+    The user's own entry then names their set and number. It is written last, and the next value takes the
+    other set, so that there is always a whole value.
+    """
+
+    def read(self, users: Collection[str]) -> KeyringReading:
+        reading = super().read(users)
+        return replace(
+            reading, values={user: self._whole(user, head) for user, head in reading.values.items()}
+        )
+
+    def write(self, user: str, value: str) -> bool:
+        head, written = self._backend.get_password(self._service, user) or "", True
+        other = "b" if head.startswith(f"{_PARTS}a") else "a"
+        pieces = [value[start : start + _PART] for start in range(0, len(value), _PART)]
+        if len(pieces) > 1:
+            for number, piece in enumerate(pieces):
+                written = written and super().write(f"{user}#{other}{number}", piece)
+            value = f"{_PARTS}{other}{len(pieces)}"
+        if written := written and super().write(user, value):
+            self._clear(user, "ab" if len(pieces) == 1 else "ab".replace(other, ""))
+        return written
+
+    def delete(self, user: str) -> bool:
+        self._clear(user, "ab")
+        return super().delete(user)
+
+    def _whole(self, user: str, head: str) -> str:
+        name = head.removeprefix(_PARTS)
+        if name == head:
+            return head
+        parts = [
+            self._backend.get_password(self._service, f"{user}#{name[0]}{number}")
+            for number in range(int(name[1:]))
+        ]
+        return "" if None in parts else "".join(parts)
+
+    def _clear(self, user: str, sets: str) -> None:
+        for name in sets:
+            for number in itertools.count():
+                part = f"{user}#{name}{number}"
+                if self._backend.get_password(self._service, part) is None or not super().delete(part):
+                    break
 
 
 class SecretServiceKeyring(SystemKeyring):
@@ -184,9 +235,14 @@ def system_keyring(backend: Any, service: str) -> SystemKeyring | None:
     usable = usable_backend(backend)
     if usable is None:
         return None
-    if type(usable).__module__ == "keyring.backends.SecretService":
-        return SecretServiceKeyring(usable, service)
-    return SystemKeyring(usable, service)
+    kind = _KEYRINGS.get(type(usable).__module__, SystemKeyring)
+    return kind(usable, service)
+
+
+_KEYRINGS = {
+    "keyring.backends.SecretService": SecretServiceKeyring,
+    "keyring.backends.Windows": PartedKeyring,
+}
 
 
 def usable_backend(backend: Any) -> Any | None:
@@ -313,8 +369,6 @@ class KeyringQueue:
 
 SERVICE = "Moot"
 TIMEOUT_SECONDS = 10.0
-TOO_LONG = "too_long"
-_WINDOWS_LIMIT = 1_200
 _LONGEST = 20_000
 
 KEYRING = "keyring"
@@ -443,9 +497,6 @@ class KeyringSecrets:
         """
         self._know(place, value)
         self._session[place] = value
-        if os.name == "nt" and len(value) > _WINDOWS_LIMIT:
-            self.keyring_problem = TOO_LONG
-            return False
         number = self._change(place)
 
         def write(keyring: SystemKeyring) -> bool | None:

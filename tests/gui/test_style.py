@@ -174,12 +174,13 @@ def test_more_speakers_than_colours_get_colours_of_their_own():
     assert len({LIGHT.speaker(place) for place in range(8)}) == 8
 
 
-def test_a_font_that_the_platform_sets_for_one_class_gives_way(look):
-    # What the gtk3 platform theme does for labels and buttons.
-    QApplication.setFont(QFont("Courier"), "QLabel")
-    assert QApplication.font("QLabel").family() == "Courier"
+@pytest.mark.parametrize("name", ["QLabel", "QMenu", "QTipLabel", "QMessageBox", "QListView", "QHeaderView"])
+def test_a_font_that_the_platform_sets_for_one_class_gives_way(look, name):
+    # What the gtk3 platform theme does for labels and buttons, and Windows for menus and message boxes.
+    QApplication.setFont(QFont("Courier"), name)
+    assert QApplication.font(name).family() == "Courier"
     look.choose("dark")
-    assert QApplication.font("QLabel") == QApplication.font()
+    assert QApplication.font(name) == QApplication.font()
     look.choose("light")
 
 

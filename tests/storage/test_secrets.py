@@ -46,6 +46,52 @@ def _secrets(backend=None, **options) -> KeyringSecrets:
     return KeyringSecrets(backend=lambda: backend or Backend(), **{"environment": {}, **options})
 
 
+class WindowsBackend(Backend):
+    """Refuses what Windows' store of credentials refuses: more than 2,560 bytes of UTF-16 in an entry."""
+
+    __module__ = "keyring.backends.Windows"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes_left = -1
+
+    def set_password(self, service: str, user: str, password: str) -> None:
+        self.writes_left -= 1
+        if len(password.encode("utf-16-le")) > 2_560 or self.writes_left == -1:
+            raise OSError(1783, "CredWrite", "The stub received bad data")
+        super().set_password(service, user, password)
+
+
+async def _read_again(backend, place="mcp:site:login") -> str | None:
+    secrets = _secrets(backend)
+    await secrets.refresh(((place, ""),))
+    return secrets.get(place, "")
+
+
+async def test_a_long_login_is_kept_in_several_entries_where_an_entry_takes_little():
+    backend, secrets = WindowsBackend(), None
+    place, name = "mcp:site:login", ("Moot", "mcp:site:login")
+    long, longer, short = "a1" * 1_500, "b2" * 2_500, "c" * 1_200
+    secrets = _secrets(backend)
+    for value, entries in ((long, 4), (longer, 6), (long, 4), (short, 1), (longer, 6)):
+        assert await secrets.keep(place, value)
+        assert await _read_again(backend) == value
+        assert len(backend.kept) == entries
+    # What is written last says where the value is: until then, the old one is whole.
+    for writes in range(4):
+        backend.writes_left = writes
+        assert not await _secrets(backend).keep(place, long)
+        assert await _read_again(backend) == longer
+    backend.writes_left = -1
+    # A part that somebody removed: there is no login rather than half of it.
+    kept = dict(backend.kept)
+    del backend.kept[next(entry for entry in kept if entry != name)]
+    assert await _read_again(backend) is None
+    backend.kept = kept
+    assert await secrets.remove(place)
+    assert backend.kept == {}
+
+
 async def test_a_key_is_kept_in_the_keyring_alone():
     backend = Backend()
     secrets = _secrets(backend)

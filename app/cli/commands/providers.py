@@ -7,7 +7,6 @@ tries and allows one, or withdraws that; `moot servers` does so with MCP servers
 import asyncio
 import contextlib
 import os
-import shlex
 import webbrowser
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -24,7 +23,7 @@ from app.core.events import Event, KeysChanged, ModelFetching, Notice
 from app.core.external_agents import RECIPES, recipe_of
 from app.core.message import AMOUNTS
 from app.core.provider import LocalModel, ProviderStatus, shown_label
-from app.core.servers import shown_line, shown_values
+from app.core.servers import join_command, shown_line, shown_values
 from app.core.session import failure_text, no_vote_reason
 from app.core.store import KeyNews
 from app.core.texts import Texts, exact, size_text, visible
@@ -405,7 +404,7 @@ async def agents_check(run: CommandRun, name: AgentId) -> int:
 
 
 def _command_line(config: ProviderConfig) -> str:
-    return exact(shlex.join([config.command, *config.args]))
+    return exact(join_command([config.command, *config.args]))
 
 
 def _fields(status: ProviderStatus) -> dict[str, object]:

@@ -7,7 +7,6 @@ context.py. The calls that an external agent reports of itself are rows of the t
 
 import asyncio
 import logging
-import shlex
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
@@ -41,6 +40,7 @@ from app.core.provider import (
     PicturePiece,
     Text,
 )
+from app.core.servers import join_command
 from app.core.texts import closed, escape_markdown
 from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.availability import Waits, Work
@@ -208,7 +208,7 @@ def asks_to_work(context: TreeContext, turn: AgentTurn) -> Outcome | None:
         question=turn.folder,
         type=PromptType.APPROVAL,
         tool=name,
-        arguments=dumps({"folder": turn.folder, "command": shlex.join(line)}, ensure_ascii=False),
+        arguments=dumps({"folder": turn.folder, "command": join_command(line)}, ensure_ascii=False),
         reason=PromptReason.AGENT_WORKS,
         server=name,
         consent=consent,

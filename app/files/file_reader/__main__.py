@@ -14,7 +14,7 @@ import threading
 from base64 import b64decode
 from pathlib import Path
 
-from app.children.processes import Pipes, end_with_parent
+from app.children.processes import Pipes, end_with_parent, limit_memory
 from app.core.files import is_image_file
 from app.core.session import DOCX
 from app.core.texts import visible
@@ -121,12 +121,7 @@ def _limit() -> None:
     timer = threading.Timer(_MOST_SECONDS, lambda: os._exit(1))
     timer.daemon = True
     timer.start()
-    if sys.platform != "win32":
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if sys.platform == "linux":
-            resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+    limit_memory(_MOST_MEMORY)
 
 
 if __name__ == "__main__":

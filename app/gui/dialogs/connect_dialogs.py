@@ -5,7 +5,6 @@ A provider is saved once a real request with its key was tried.
 """
 
 import asyncio
-import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -25,10 +24,12 @@ from app.core.servers import (
     has_reference,
     has_user,
     is_reference,
+    join_command,
     parted,
     resolved,
     servers_of,
     shown_values,
+    split_command,
 )
 from app.core.texts import exact, fits, visible
 from app.core.tool import ServerProblem, ServerStatus, changed_tools
@@ -416,7 +417,7 @@ class AgentConsentDialog(RunDialog):
     def __init__(self, words: Language, config: ProviderConfig, parent: QtWidgets.QWidget) -> None:
         title = words("agent.consent", name=exact(config.label or config.id))
         super().__init__(words, "agent_consent", title, parent)
-        line = exact(shlex.join([config.command, *config.args]))
+        line = exact(join_command([config.command, *config.args]))
         said: list[QtWidgets.QWidget] = [
             Paragraph("card_text", text=words("consent.command")),
             exact_field("agent_consent_line", words("server.command"), line),
@@ -451,7 +452,7 @@ def server_of(name: str, line: str, variables: str) -> McpServer:
             raise BadInput("server_address_user")
         return McpServer(name=name, url=line, headers=pairs, disabled=True)
     try:
-        words = shlex.split(line)
+        words = split_command(line)
     except ValueError as error:
         raise BadInput("server_line_unreadable", detail=str(error)) from error
     if not words:
@@ -465,7 +466,7 @@ def form_of(server: McpServer) -> tuple[str, str, tuple[str, ...]]:
     pairs = _pairs_of(kept)
     secret = tuple(name for name, value in pairs.items() if is_reference(value))
     lines = (f"{name}={'' if name in secret else value}" for name, value in pairs.items())
-    return kept.url or shlex.join((kept.command, *kept.args)), "\n".join(lines), secret
+    return kept.url or join_command((kept.command, *kept.args)), "\n".join(lines), secret
 
 
 def edited(server: McpServer, name: str, line: str | None, variables: str) -> McpServer:

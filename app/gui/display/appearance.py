@@ -262,7 +262,13 @@ def _local(iso: str) -> datetime | None:
 BODY_PX = 14
 LARGEST_USUAL_PX = 15  # a larger system font was made larger by the user
 FULL = "full"
-QLABEL: Any = "QLabel"  # a class name; the stubs of PySide want bytes, the call itself text
+# The classes that a platform theme may give a font of their own, on Windows nearly all of them. The stubs of
+# PySide want bytes, the call itself text.
+_FONTS = """
+QMenu QMenuBar QMessageBox QLabel QTipLabel QStatusBar QPushButton QCheckBox QRadioButton QToolButton
+QAbstractItemView QListView QHeaderView QListBox QComboMenuItem QComboLineEdit QSmallFont QMiniFont
+"""
+FONT_CLASSES: Any = _FONTS.split()
 SYSTEM = "system"
 MOTION_MS = 200
 PIECE_S = 0.005
@@ -453,8 +459,8 @@ class Look(QtCore.QObject):
         self._unstyled += hidden
         if hidden:
             self._later.start()
-        # A new style sheet restores the fonts that a platform theme (gtk3) has for some classes.
-        if QApplication.font(QLABEL) != QApplication.font():
+        # A new style sheet restores the fonts that a platform theme has for some classes.
+        if any(QApplication.font(name) != QApplication.font() for name in FONT_CLASSES):
             self._app.setFont(ui_font(self._percent))
 
     def eventFilter(self, watched: QtCore.QObject, event: QtCore.QEvent) -> bool:

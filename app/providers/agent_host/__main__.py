@@ -17,7 +17,7 @@ def main() -> int:
     started.
     """
     # A signal to Moot's process group must not reach this process before it has ended the programs.
-    if hasattr(os, "setsid") and os.getpgrp() != os.getpid():
+    if sys.platform != "win32" and os.getpgrp() != os.getpid():
         os.setsid()
     become_subreaper()
     if sys.platform.startswith("linux") and (served := os.fork()):

@@ -297,7 +297,7 @@ class AgentProgram:
         if file is None:
             raise ProviderError(FailureKind.AGENT_MISSING, line["command"])
         try:
-            process = await asyncio.create_subprocess_exec(
+            process = await processes.start_program(
                 file,
                 *line["args"],
                 stdin=asyncio.subprocess.PIPE,
@@ -305,7 +305,7 @@ class AgentProgram:
                 stderr=asyncio.subprocess.PIPE,
                 env={**line["env"], "PATH": path},
                 cwd=line["folder"],
-                start_new_session=True,
+                group=True,
             )
         except OSError as error:
             raise ProviderError(FailureKind.AGENT_MISSING, f"{line['command']}: {error.strerror}") from error

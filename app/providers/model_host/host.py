@@ -18,7 +18,14 @@ import httpx
 import litellm
 import msgspec
 
-from app.children.processes import EMBEDDED_SERVER, HostServer, Pipes, child_command, child_environment
+from app.children.processes import (
+    EMBEDDED_SERVER,
+    HostServer,
+    Pipes,
+    child_command,
+    child_environment,
+    start_program,
+)
 from app.core.catalog import LOCAL, best_model
 from app.core.errors import FailureKind, ProviderError
 from app.core.model_facts import ModelQuirks
@@ -165,7 +172,7 @@ class _Server:
     async def _start(self) -> int | None:
         """Start the process; return its exit code if it ended before it was ready, 0 for a wrong answer."""
         self.key = secrets.token_urlsafe(24)
-        process = await asyncio.create_subprocess_exec(
+        process = await start_program(
             *child_command(EMBEDDED_SERVER),
             json.dumps(dataclasses.asdict(self.spec)),
             stdin=asyncio.subprocess.PIPE,

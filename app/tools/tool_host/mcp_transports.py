@@ -7,9 +7,9 @@ without secrets.
 
 import contextlib
 import os
-import sys
 import threading
 import time
+from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -21,12 +21,11 @@ import httpx2
 import mcp_types as types
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.client.streamable_http import streamable_http_client
-from mcp.os.win32 import utilities as windows
 from mcp.shared.message import SessionMessage
 from pydantic import BaseModel, ValidationError
 
 from app.children.private_files import append_log
-from app.children.processes import Lines, end_group, kill_group
+from app.children.processes import Lines, end_group, kill_group, start_program
 from app.core.texts import visible
 from app.core.tool import ServerProblem
 from app.tools.tool_host.server_processes import GROUPS
@@ -196,7 +195,9 @@ async def stdio_transport(
 ) -> "AsyncGenerator[TransportStreams, None]":
     """Start a server in a process group of its own and yield its message streams. Raises OSError."""
     with log.open_pipe() as errors:
-        process = await _start(list(command), env=dict(env), cwd=cwd, errors=errors)
+        process = await start_program(
+            *command, group=True, stdin=PIPE, stdout=PIPE, stderr=errors, env=dict(env), cwd=cwd
+        )
     # Nothing is awaited between the start of the process and the block that ends it.
     GROUPS.add(process.pid)
     on_groups()
@@ -217,21 +218,15 @@ async def stdio_transport(
             group.cancel_scope.cancel()
 
 
-async def _start(command: list[str], *, env: dict[str, str], cwd: str | None, errors: TextIO) -> Any:
-    if sys.platform == "win32":
-        program = await anyio.to_thread.run_sync(windows.get_windows_executable_command, command[0])
-        return await windows.create_windows_process(program, command[1:], env, errors, cwd)
-    return await anyio.open_process(command, env=env, cwd=cwd, stderr=errors, start_new_session=True)
-
-
 async def _read(
-    process: Any, to_session: ObjectSendStream[SessionMessage | Exception], guard: Guard, log: ServerLog
+    process: Process, to_session: ObjectSendStream[SessionMessage | Exception], guard: Guard, log: ServerLog
 ) -> None:
+    assert process.stdout is not None
     lines = Lines(LINE_BYTES)
     async with to_session:
         with suppress(*_GONE):
-            while True:
-                for line in lines.take(await process.stdout.receive(_READ_BYTES)):
+            while data := await process.stdout.read(_READ_BYTES):
+                for line in lines.take(data):
                     if not await _pass_on(line, to_session, guard, log):
                         return
                 if lines.cut:
@@ -260,41 +255,31 @@ async def _pass_on(
     return True
 
 
-async def _write(process: Any, from_session: ObjectReceiveStream[SessionMessage], guard: Guard) -> None:
+async def _write(process: Process, from_session: ObjectReceiveStream[SessionMessage], guard: Guard) -> None:
+    assert process.stdin is not None
     try:
         async with from_session:
             async for item in from_session:
                 text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-                await process.stdin.send(text.encode("utf-8", "replace") + b"\n")
+                process.stdin.write(text.encode("utf-8", "replace") + b"\n")
+                await process.stdin.drain()
     except _GONE:
         guard.end()
 
 
-async def _end(process: Any) -> None:
+async def _end(process: Process) -> None:
     """End the process and everything it started: by closing its input, then SIGTERM, then SIGKILL."""
-    with suppress(*_GONE):
-        await process.stdin.aclose()
+    assert process.stdin is not None
+    process.stdin.close()
     if not await _exits(process):
-        await _ask_to_end(process)
-        await _exits(process)
-    if sys.platform == "win32":
-        windows.close_process_job(process)
-    else:
-        # Even when the server has ended, a process that it started may still run.
-        kill_group(process.pid)
-        await _exits(process)
-    with suppress(*_GONE):
-        await process.stdout.aclose()
-
-
-async def _ask_to_end(process: Any) -> None:
-    if sys.platform == "win32":
-        await windows.terminate_windows_process_tree(process)
-    else:
         end_group(process.pid)
+        await _exits(process)
+    # Even when the server has ended, a process that it started may still run.
+    kill_group(process.pid)
+    await _exits(process)
 
 
-async def _exits(process: Any) -> bool:
+async def _exits(process: Process) -> bool:
     with anyio.move_on_after(_EXIT_SECONDS):
         # Not wait(), which also waits for the pipes, and a grandchild may hold those open.
         while process.returncode is None:  # noqa: ASYNC110 - nothing else tells

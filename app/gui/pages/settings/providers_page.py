@@ -5,7 +5,6 @@ A provider's page: enabled or not, address, models, key, and the Test button. Th
 certificates of one's own or of a company.
 """
 
-import shlex
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -19,6 +18,7 @@ from app.core.catalog import EMBEDDED, MOST_WINDOW, PROGRAM, USUAL, ProviderConf
 from app.core.errors import BadInput, FailureKind, MootError, StorageError
 from app.core.external_agents import recipe_of
 from app.core.provider import FoundServer, ProviderStatus
+from app.core.servers import join_command
 from app.core.settings import Settings
 from app.core.texts import exact
 from app.engine.engine import Engine
@@ -336,7 +336,7 @@ class ProviderPage(QWidget):
             hint = words("provider.models.placeholder", models=models) if models else ""
             self.models.setPlaceholderText(hint)
         if self._program:
-            line = exact(shlex.join([status.config.command, *status.config.args]))
+            line = exact(join_command([status.config.command, *status.config.args]))
             self._about.setText(f"{words('server.command')}: {line}\n\n{words('agent.truth')}")
             self._allow.setVisible(status.problem == ProviderProblem.NOT_ALLOWED)
             self._deny.setVisible(status.ready)
