@@ -4,9 +4,10 @@ Approvals hold only where they were given. Used by the engine's import and by st
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.core.definitions import STEP
+from app.core.frozen import Frozen
 from app.core.message import Message, PromptType, Role
 from app.core.session import Reason, Session, Status
 from app.core.turns import failed_result
@@ -16,8 +17,7 @@ CLOSED_RESULT = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unapproved:
+class Unapproved(Frozen):
     """A session without approvals: `messages` are all of its messages, `written` those that are new
     or changed.
     """

@@ -10,21 +10,20 @@ import re
 import shlex
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import sha256
-from json import dumps
 from typing import Any, Final, cast
 from urllib.parse import unquote, urlsplit
 
 from app.core.errors import BadInput
+from app.core.frozen import Frozen
 from app.core.json_values import object_in
 
 REFERENCE: Final = re.compile(r"\$\{secret:([^{}]{1,200})\}")
 """The placeholder in an MCP server's entry for a secret that is stored in the keyring."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class McpServer:
+class McpServer(Frozen):
     """An entry of `mcp.json`: a command with its arguments and environment, or an address."""
 
     name: str
@@ -49,7 +48,7 @@ class McpServer:
         ]
         if any(values):
             bound += values
-        return sha256(dumps(bound, sort_keys=True).encode()).hexdigest()
+        return sha256(json.dumps(bound, sort_keys=True).encode()).hexdigest()
 
 
 PLACE = "mcp:"

@@ -18,6 +18,7 @@ from enum import StrEnum
 from app.core.definitions import Agent, Busy, role_of
 from app.core.errors import BadInput, NotFound
 from app.core.events import AvailabilityChanged, EventBus
+from app.core.frozen import Frozen
 from app.core.ids import new_id
 from app.core.owned_tasks import end_tasks, start_owned
 from app.core.session import Reason
@@ -70,8 +71,7 @@ def policy_of(busy: Busy | None, role: str) -> Busy:
     return _ROLES.get(role_of(role), ANYBODY)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class Task(Frozen):
     """A task of an assistant; `provider` is the provider of the model it needs."""
 
     id: str
@@ -79,15 +79,13 @@ class Task:
     provider: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
+class Started(Frozen, kw_only=False):
     """The task runs now."""
 
     task: Task
 
 
-@dataclass(frozen=True, slots=True)
-class Waits:
+class Waits(Frozen, kw_only=False):
     """The task waits; `place` counts from 0, `deadline` is when it gives up (None: never).
 
     `held` says that its assistant takes no new work.
@@ -99,8 +97,7 @@ class Waits:
     held: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Frozen, kw_only=False):
     """The task will not run: `reason` is a Refusal."""
 
     task: Task
@@ -373,8 +370,7 @@ class SentTo(Exception):
         self.agent_id = agent_id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class Work(Frozen):
     """What a slot is for: the session, `about` the task in words, and whether another assistant may take
     it.
     """
@@ -384,8 +380,7 @@ class Work:
     may_move: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(Frozen):
     """A task of an assistant as people see it, and for how many seconds it has run or waited.
 
     `place` counts waiting tasks from 0 and is None for running ones. `left` are the seconds until it gives
@@ -400,6 +395,9 @@ class Job:
     place: int | None = None
     left: float | None = None
     expected: float | None = None
+
+
+_UNNAMED = Work()
 
 
 @dataclass(slots=True)
@@ -436,7 +434,7 @@ class Slots:
         agent_id: str,
         provider: str = "",
         *,
-        work: Work = Work(),
+        work: Work = _UNNAMED,
         waits: Callable[[Waits], None] = lambda _: None,
     ) -> AsyncIterator[None]:
         """Hold a slot of an assistant while the block runs. Raises NotFree, and SentTo where it may move.

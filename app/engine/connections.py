@@ -12,13 +12,20 @@ from pathlib import Path, PurePath
 from urllib.parse import urlsplit
 
 from app.core import catalog
+from app.core.catalog import recipe_of
 from app.core.errors import BadInput, MootError, NotFound
 from app.core.events import EventBus, ModelFetching, ModelsChanged, Notice
-from app.core.external_agents import recipe_of
 from app.core.ids import utc_now
-from app.core.model_facts import ModelFacts
 from app.core.owned_tasks import end_tasks, start_owned
-from app.core.provider import FetchProgress, FoundServer, LocalModel, Models, ProviderStatus, TestResult
+from app.core.provider import (
+    FetchProgress,
+    FoundServer,
+    LocalModel,
+    ModelFacts,
+    Models,
+    ProviderStatus,
+    TestResult,
+)
 from app.core.settings import Settings
 from app.core.store import Documents
 from app.engine import providers

@@ -26,7 +26,7 @@ from app.engine.council.debate_run import DebateRun
 from app.engine.council.export import DebateDocument
 from app.engine.council.run import CouncilRun
 from app.engine.debate.providers import DebateProviders
-from app.engine.decisions.journal import decided_object
+from app.engine.decisions import decided_object
 from app.engine.export.document import MOOT_SESSION, DocumentParts
 from app.engine.export.event_lines import fields_of, message_object, plain, workflow_object
 from app.engine.export.formats import as_html, as_markdown

@@ -11,10 +11,10 @@ from dataclasses import InitVar, dataclass, field, fields
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import Event, EventBus, MessageFinished, UsageReported
 from app.core.ids import utc_now
+from app.core.message import Total, UsageEntry, totals
 from app.core.provider import ModelRequest, Models
 from app.core.settings import Settings
 from app.core.store import UsageLedger
-from app.core.usage import Total, UsageEntry, totals
 
 Shares = list[tuple[str, Total]]
 """What each name had of a month, the dearest first."""

@@ -26,15 +26,13 @@ from urllib.parse import urlsplit
 import msgspec
 
 from app.children.host_client import answer_lines, child_process
-from app.children.private_files import make_private_folder, replace_text
-from app.children.processes import MODEL_FETCH
+from app.children.processes import MODEL_FETCH, make_private_folder, replace_text
 from app.core.catalog import EMBEDDED_MODEL, EMBEDDED_WINDOW, LocalServer, chat_models
 from app.core.definitions import Effort
 from app.core.errors import BadInput, MootError, StorageError
 from app.core.files import regular_size
 from app.core.json_values import object_in, objects_in
-from app.core.model_facts import ModelFacts, TakesTemperature
-from app.core.provider import FetchProgress, FoundServer, LocalModel
+from app.core.provider import FetchProgress, FoundServer, LocalModel, ModelFacts, TakesTemperature
 from app.core.texts import clean_text
 from app.providers.embedded_server import ServerSpec, memory_budget
 

@@ -15,23 +15,32 @@ from typing import Any
 import msgspec
 
 from app.children import processes
-from app.children.host_client import HostClient, HostProcess, Line
-from app.children.network import missing_certificates, proxy_for, unsupported_proxy
+from app.children.host_client import (
+    HostClient,
+    HostProcess,
+    Line,
+    missing_certificates,
+    proxy_for,
+    unsupported_proxy,
+)
 from app.children.processes import MODEL_HOST, find_command, search_path
 from app.core import catalog
+from app.core.catalog import DEFAULT_MODEL, RECIPES, recipe_of
 from app.core.errors import BadInput, FailureKind, ProviderError, StorageError
-from app.core.external_agents import DEFAULT_MODEL, RECIPES, recipe_of
 from app.core.ids import new_id
-from app.core.model_facts import FactSource, ModelFacts, Price, TakesTemperature
 from app.core.owned_tasks import start_owned
 from app.core.provider import (
     CallPiece,
     Delta,
+    FactSource,
     Finished,
     FoundServer,
     LocalModel,
+    ModelFacts,
     ModelRequest,
     PicturePiece,
+    Price,
+    TakesTemperature,
     TestResult,
     Text,
 )

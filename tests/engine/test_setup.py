@@ -12,9 +12,8 @@ from app.core.texts import Texts
 from app.engine.debate.director import forked
 from app.engine.debate.setup import DebateSetup, session_of, set_up_again, title_of
 from app.engine.providers import check_base_url, check_key, check_provider, status_of
-from app.storage.codec import plain
+from app.storage.codec import plain, read_session
 from app.storage.paths import resources_dir
-from app.storage.records import read_session
 from tests.builders import a_debate, a_setup, people, remotes
 from tests.memory import MemorySecrets
 

@@ -15,8 +15,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from app.core.errors import BadInput
-from app.storage.redaction import MARK, Redactor
-from app.storage.secrets import KeyringSecrets, variable_name
+from app.storage.secrets import MARK, KeyringSecrets, Redactor, variable_name
 
 KEY = "sk-proj-Aa1+/=Bb2Cc3Dd4Ee5Ff6Gg7Hh8"
 

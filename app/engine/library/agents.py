@@ -25,9 +25,9 @@ from app.core.definitions import (
 from app.core.errors import BadInput, MootError
 from app.core.events import AssistantsChanged
 from app.core.files import SeenAs
+from app.core.frozen import Frozen
 from app.core.message import Consent, Message, Prompt
-from app.core.model_facts import FactSource, ModelFacts
-from app.core.provider import ProviderStatus
+from app.core.provider import FactSource, ModelFacts, ProviderStatus
 from app.core.session import AgentMode, GroupState
 from app.core.settings import Settings
 from app.core.store import Documents
@@ -65,8 +65,7 @@ PARAMETERS: Mapping[str, object] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delegation:
+class Delegation(Frozen):
     """A checked task for a sub-agent."""
 
     agent: Agent
@@ -240,8 +239,7 @@ class Assistants(Definitions[Agent]):
         return Shared(definition=agent, dropped=(*dropped, *shared.dropped))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentModel:
+class AgentModel(Frozen):
     """The model an agent speaks with, the catalogue's row of its provider, and whether it takes pictures
     and PDF files.
 

@@ -8,9 +8,10 @@ again.
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.core.errors import FailureKind, ProviderError
+from app.core.frozen import Frozen
 from app.core.message import Author, Message, Role, SummaryNote, Usage, new_message
 from app.core.provider import ModelRequest
 from app.core.session import Reason, Status
@@ -68,8 +69,7 @@ _SAME_FOR_THE_CALL = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Summary:
+class _Summary(Frozen, kw_only=False):
     """The text of a summary, how it came about, and what it cost."""
 
     content: str
@@ -78,8 +78,7 @@ class _Summary:
     usage: Usage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Frozen, kw_only=False):
     """A summary that is wanted: the request for it, what it quotes of the user, what stands in for it
     where no model gives one, and the tokens it replaces.
     """

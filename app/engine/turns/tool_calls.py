@@ -44,8 +44,18 @@ from app.engine.library.agents import SUB_AGENT, AgentDirectory, delegation, fai
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.request import ORCHESTRATOR, SMALL_MODEL_OPTIONS, AgentTurn, Attempt, file_tools, in_mode
-from app.engine.turns.context import Outcome, TreeContext, TurnState, about_call, started
-from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS, RepeatedCalls, carried_out, check_not_repeated
+from app.engine.turns.context import (
+    MOST_AT_ONCE,
+    MOST_CALLS,
+    Outcome,
+    RepeatedCalls,
+    TreeContext,
+    TurnState,
+    about_call,
+    carried_out,
+    check_not_repeated,
+    started,
+)
 from app.engine.turns.speaker_turn import SpeakerTurn, lost_call
 
 PROMPT_USER = "promptUser"
