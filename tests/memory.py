@@ -171,10 +171,6 @@ class MemorySecrets:
     async def unlock(self) -> bool:
         return True
 
-    async def set(self, provider: str, key: str) -> bool:
-        self.keys[provider] = key
-        return False
-
     async def keep(self, place: str, value: str) -> bool:
         self.keys[place] = value
         return False

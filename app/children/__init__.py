@@ -1,7 +1,7 @@
 """Child processes: how they are started, what they share, and the JSON lines between them and their parent.
 
 `processes`: the command lines and environments of Moot's own programs, and ending with the parent; the
-commands of the user's programs, and what a program has started; downloads of a package with pip or uv;
-folders, files and logs that only the user can read. `host_client`: the parent's end
-of a host, and a child program for one request; proxy and certificates. `processes` has the host's end.
+commands of the user's programs, and what a program has started; downloads of a package with pip or uv.
+`host_client`: the parent's end of a host, and a child program for one request; `processes` has the host's
+end. Also proxy and certificates. `private_files`: folders, files and logs that only the user can read.
 """

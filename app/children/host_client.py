@@ -19,15 +19,8 @@ from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined
 
 import certifi
 
-from app.children.processes import (
-    HostLog,
-    Lines,
-    child_command,
-    child_environment,
-    replace_text,
-    system_environment,
-    use_variables,
-)
+from app.children.private_files import HostLog, replace_text
+from app.children.processes import Lines, child_command, child_environment, system_environment, use_variables
 from app.core.errors import BadInput
 from app.core.files import Progress, regular_size
 from app.core.ids import new_id

@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.children.processes import replace_text
+from app.children.private_files import replace_text
 from app.cli.arguments import Arguments
 from app.cli.exit_status import PAUSED_OR_STOPPED
 from app.cli.interrupt import Interrupt, beside

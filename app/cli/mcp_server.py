@@ -24,7 +24,8 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnno
 from pydantic import Field, ValidationError
 
 from app import __version__
-from app.children.processes import last_lines, moot_command, moot_environment
+from app.children.private_files import last_lines
+from app.children.processes import moot_command, moot_environment
 from app.cli.arguments import TOLD_WHOLE, Arguments
 from app.cli.control import TooLongError, UnansweredError, hand_over, owner_pid
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED

@@ -142,7 +142,7 @@ def resolved(server: McpServer, value: Callable[[str], str | None]) -> McpServer
     """Return a server with its secrets in place of the references; one without a value stays a reference."""
 
     def fill(text: str) -> str:
-        return REFERENCE.sub(lambda match: _or(value(match[1]), match[0]), text)
+        return REFERENCE.sub(lambda match: match[0] if (kept := value(match[1])) is None else kept, text)
 
     return replace(
         server,
@@ -362,10 +362,6 @@ def _must_be_seen(value: str) -> bool:
 
 def _is_secret_name(name: str) -> bool:
     return any(_SECRET_WORD.fullmatch(word.lower()) for word in _NAME_WORD.findall(name))
-
-
-def _or(value: str | None, other: str) -> str:
-    return other if value is None else value
 
 
 Field = tuple[str | int, ...]

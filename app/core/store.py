@@ -318,6 +318,15 @@ class Documents(Protocol):
     thread, between no two other changes, so that none is lost; what it raises is raised.
     """
 
+    # In folders of these names.
+    assistants: DefinitionStore[Agent]
+    groups: DefinitionStore[Group]
+    workflows: DefinitionStore[WorkflowDefinition]
+    panels: DefinitionStore[Panel]
+    journal: DefinitionStore[Decision]
+    folders: DefinitionStore[Folder]
+    saved_prompts: DefinitionStore[SavedPrompt]
+
     def settings(self) -> Settings:
         """Return the settings as last read or saved."""
 
@@ -344,34 +353,6 @@ class Documents(Protocol):
 
     async def change_model_lists(self, change: Change[tuple[ModelList, ...]]) -> None:
         """Change `models.json`. Raises StorageError."""
-
-    @property
-    def assistants(self) -> DefinitionStore[Agent]:
-        """The assistants of `assistants/`."""
-
-    @property
-    def groups(self) -> DefinitionStore[Group]:
-        """The groups of `groups/`."""
-
-    @property
-    def workflows(self) -> DefinitionStore[WorkflowDefinition]:
-        """The workflows of `workflows/`; each can run."""
-
-    @property
-    def panels(self) -> DefinitionStore[Panel]:
-        """The panels of `panels/`."""
-
-    @property
-    def journal(self) -> DefinitionStore[Decision]:
-        """The decisions of `journal/`."""
-
-    @property
-    def folders(self) -> DefinitionStore[Folder]:
-        """The folders of `folders/`."""
-
-    @property
-    def saved_prompts(self) -> DefinitionStore[SavedPrompt]:
-        """The prompts of `saved_prompts/`."""
 
     def mcp_servers(self) -> tuple[McpServer, ...]:
         """Return the servers of `mcp.json`."""
@@ -453,9 +434,6 @@ class Secrets(Protocol):
 
     async def unlock(self) -> bool:
         """Let the user unlock the keyring, and look up again what was looked up; false where that failed."""
-
-    async def set(self, provider: str, key: str) -> bool:
-        """Store a key; false where it lives for this run only, or is stored later. Raises BadInput."""
 
     async def keep(self, place: str, value: str) -> bool:
         """Store any text unchanged; false where it is kept for this run only, or is stored later."""

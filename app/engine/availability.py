@@ -428,6 +428,11 @@ class Slots:
     _takes: dict[str, float] = field(default_factory=dict, init=False)
     _timer: asyncio.Task[None] | None = field(default=None, init=False)
 
+    def __post_init__(self) -> None:
+        # To wait for some seconds of the clock that pauses are measured by.
+        self.rest = self._sleep
+        self.counts, self.is_held = self._core.counts, self._core.is_held
+
     @asynccontextmanager
     async def taken(
         self,
@@ -465,10 +470,6 @@ class Slots:
             self._apply(self._core.finish(task.id, self._clock()))
             self._set_timer()
             self._changed(agent_id)
-
-    def counts(self, agent_id: str) -> tuple[int, int, int]:
-        """Return how much runs, queues, and waits with a time limit."""
-        return self._core.counts(agent_id)
 
     def load(self, agent_id: str) -> int:
         """Return how many tasks of an assistant run or wait."""
@@ -515,18 +516,10 @@ class Slots:
         """Apply the assistants' policies as they are now."""
         self._apply(self._core.renew(self._clock()))
 
-    def is_held(self, agent_id: str) -> bool:
-        """Say whether an assistant takes no new work, as the user said."""
-        return self._core.is_held(agent_id)
-
     def pause_provider(self, provider: str, seconds: float) -> None:
         """Start no task at a provider for some seconds."""
         self._core.pause_provider(provider, self._clock() + seconds)
         self._set_timer()
-
-    async def rest(self, seconds: float) -> None:
-        """Wait for some seconds of the clock that pauses are measured by."""
-        await self._sleep(seconds)
 
     def end_pause(self, provider: str) -> None:
         """Let a provider be asked again at once."""
@@ -622,14 +615,11 @@ class Queues:
         self._directory = directory
         self._documents = documents
         self._bus = bus
+        self.counts, self.is_held = slots.counts, slots.is_held
 
     def jobs(self, agent_id: str = "") -> list[Job]:
         """Return what runs and waits, of one assistant or of all."""
         return [job for job in self._slots.jobs() if agent_id in ("", job.agent_id)]
-
-    def counts(self, agent_id: str) -> tuple[int, int, int]:
-        """Return how much of an assistant runs, queues, and waits with a time limit."""
-        return self._slots.counts(agent_id)
 
     def takers(self, job_id: str) -> list[Agent]:
         """Return the assistants that could take a waiting task instead, those of its role first; none
@@ -685,10 +675,6 @@ class Queues:
 
         await self._documents.change_settings(change)
         self._slots.hold(agent_id, held)
-
-    def is_held(self, agent_id: str) -> bool:
-        """Say whether the user holds an assistant back."""
-        return self._slots.is_held(agent_id)
 
     def tell(self, agent_id: str) -> None:
         """Publish how busy an assistant is; other ids, such as those of participants, are ignored."""

@@ -673,7 +673,10 @@ class Engine:
         """Add or replace a provider. Raises BadInput, StorageError."""
         config = providers.check_provider(config)
         providers.check_readable(self._documents, [config.id])
-        await self._documents.change_providers(lambda known: providers.with_provider(known, config))
+        added = {config.id: config}
+        await self._documents.change_providers(
+            lambda known: tuple(({each.id: each for each in providers.with_built_in(known)} | added).values())
+        )
         await self._secrets.refresh(((providers.key_place(config), config.kind),))
 
     async def remove_provider(self, provider_id: str) -> Callable[[], Awaitable[bool]]:

@@ -62,13 +62,6 @@ def with_built_in(providers: tuple[catalog.ProviderConfig, ...]) -> tuple[catalo
     return (*providers, catalog.ProviderConfig(id=catalog.EMBEDDED, kind=catalog.EMBEDDED))
 
 
-def with_provider(
-    providers: tuple[catalog.ProviderConfig, ...], config: catalog.ProviderConfig
-) -> tuple[catalog.ProviderConfig, ...]:
-    """Return all providers with this one, in place of the one of its id."""
-    return tuple(({item.id: item for item in with_built_in(providers)} | {config.id: config}).values())
-
-
 def provider_of(documents: Documents, provider_id: str) -> catalog.ProviderConfig | None:
     """Return a provider by its id."""
     return next((config for config in configured(documents) if config.id == provider_id), None)
@@ -215,12 +208,15 @@ def check_base_url(address: str) -> None:
         raise BadInput("base_url_invalid", address=hidden_address(address))
 
 
+LONGEST_KEY = 20_000
+
+
 def check_key(key: str) -> str:
     """Return a key without the blanks around it. Raises BadInput for one that no server can be sent."""
     key = key.strip()
     if not key:
         raise BadInput("key_empty")
-    if not key.isascii() or not key.isprintable() or " " in key:
+    if len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable() or " " in key:
         raise BadInput("key_invalid")
     return key
 
@@ -242,6 +238,7 @@ class Keys:
 
     def __post_init__(self) -> None:
         self._secrets.on_news = self._on_news
+        self.unlock = self._secrets.unlock
 
     @property
     def problem(self) -> str:
@@ -265,17 +262,13 @@ class Keys:
             places += [(secret_place(server.name, field), "") for field in secret_fields(server)]
         await self._secrets.refresh(tuple(places))
 
-    async def unlock(self) -> bool:
-        """Let the user unlock the keyring; false where a key still cannot be read."""
-        return await self._secrets.unlock()
-
     async def set(self, provider_id: str, key: str) -> bool:
         """Store a key; false where it is kept for this run only, or stored later: `problem` says why.
 
         Raises NotFound, BadInput.
         """
         config = found_provider(self._documents, provider_id)
-        return await self._secrets.set(key_place(config), check_key(key))
+        return await self._secrets.keep(key_place(config), check_key(key))
 
     async def remove(self, provider_id: str) -> Callable[[], Awaitable[bool]]:
         """Forget a key; return what brings it back, and answers as `set` does.
@@ -292,7 +285,7 @@ class Keys:
             raise StorageError(NOT_REMOVED + self.problem)
 
         async def bring_back() -> bool:
-            return await self._secrets.set(place, key) if key else True
+            return await self._secrets.keep(place, key) if key else True
 
         return bring_back
 

@@ -18,15 +18,8 @@ from typing import Any
 import msgspec
 
 from app.children.host_client import HostClient, HostProcess, Line
-from app.children.processes import (
-    AGENT_HOST,
-    end_processes,
-    make_private_folder,
-    marked,
-    replace_text,
-    system_environment,
-    user_environment,
-)
+from app.children.private_files import make_private_folder, replace_text
+from app.children.processes import AGENT_HOST, end_processes, marked, system_environment, user_environment
 from app.core.catalog import DEFAULT_MODEL, FOLDER, RECIPES, AgentRecipe, ProviderConfig, recipe_of
 from app.core.errors import FailureKind, ProviderError
 from app.core.ids import new_id

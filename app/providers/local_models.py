@@ -26,7 +26,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from app.children.host_client import answer_lines, child_process
-from app.children.processes import MODEL_FETCH, make_private_folder, replace_text
+from app.children.private_files import make_private_folder, replace_text
+from app.children.processes import MODEL_FETCH
 from app.core.catalog import EMBEDDED_MODEL, EMBEDDED_WINDOW, LocalServer, chat_models
 from app.core.definitions import Effort
 from app.core.errors import BadInput, MootError, StorageError

@@ -15,14 +15,8 @@ from typing import Any
 import msgspec
 
 from app.children import processes
-from app.children.host_client import (
-    HostClient,
-    HostProcess,
-    Line,
-    missing_certificates,
-    proxy_for,
-    unsupported_proxy,
-)
+from app.children import host_client
+from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import MODEL_HOST, find_command, search_path
 from app.core import catalog
 from app.core.catalog import DEFAULT_MODEL, RECIPES, recipe_of
@@ -227,9 +221,9 @@ class RemoteModels(HostClient):
             address = complete_address(row.kind, config.base_url or row.base_url)
         except ProviderError:
             return False
-        if unsupported_proxy(address):
+        if host_client.unsupported_proxy(address):
             return True
-        if not proxy_for(address):
+        if not host_client.proxy_for(address):
             return await listens(address, _LISTEN_SECONDS)
         answer = await self._ask_once({"op": "reach", "base_url": address, "seconds": _REACH_SECONDS})
         return answer is not None and bool(answer.get("reached"))
@@ -395,7 +389,7 @@ class RemoteModels(HostClient):
         address = config.base_url or row.base_url
         if not address or not catalog.is_near(address) or (provider, model) in self._windows_asked:
             return
-        if unsupported_proxy(address):
+        if host_client.unsupported_proxy(address):
             return
         try:
             server = {"kind": row.kind, "base_url": complete_address(row.kind, address), "model": model}
@@ -477,7 +471,7 @@ class RemoteModels(HostClient):
             await asyncio.to_thread(self._add_server, line)
         else:
             line["base_url"] = complete_address(row.kind, config.base_url or row.base_url)
-            if proxy := unsupported_proxy(line["base_url"]):
+            if proxy := host_client.unsupported_proxy(line["base_url"]):
                 raise ProviderError(FailureKind.SOCKS, proxy)
             if quirks := self._book.quirks(line["base_url"], request.model):
                 line["quirks"] = dataclasses.asdict(quirks)
@@ -510,7 +504,7 @@ class RemoteModels(HostClient):
     async def _explained(self, failure: str, detail: str) -> str:
         """Return a failure's detail, with the variable that names certificates which are not there."""
         certificates = failure == FailureKind.CERTIFICATE
-        missing = await asyncio.to_thread(missing_certificates) if certificates else ""
+        missing = await asyncio.to_thread(host_client.missing_certificates) if certificates else ""
         return self.clean(" · ".join(filter(None, (detail, missing))))
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from stat import S_ISDIR
 from typing import TYPE_CHECKING, Final
 
-from app.children.processes import replace_text
+from app.children.private_files import replace_text
 from app.core.errors import BadInput, DataDirectoryBusy, StorageError
 from app.storage.file_system import FileSystem, storage_error
 from app.storage.paths import DataPaths

@@ -540,6 +540,11 @@ def mended_message(message: Message) -> Message:
 
 
 UNPRICED = -1.0
+# What a summary has of its session as it is.
+_SHOWN = (
+    *("id", "kind", "title", "status", "reason", "created_at"),
+    *("folder", "asked_by", "always", "chosen_folder"),
+)
 
 
 def price_of(made: Plain | Message) -> float:
@@ -589,23 +594,14 @@ def summarised(
         speakers.append(group.name)
     elif chat is not None and chat.assistant_name:
         speakers.append(chat.assistant_name)
+    fields = {name: getattr(session, name) for name in _SHOWN}
+    if debate is not None:
+        fields |= {"mode": debate.mode, "rounds": debate.rounds, "round": debate.round}
     return SessionSummary(
-        id=session.id,
-        kind=session.kind,
-        title=session.title,
-        status=session.status,
-        reason=session.reason,
-        created_at=session.created_at,
+        **fields,
         updated_at=max(session.updated_at, latest),
         messages=messages,
         read_only=read_only,
-        mode=debate.mode if debate is not None else "",
-        rounds=debate.rounds if debate is not None else 0,
-        round=debate.round if debate is not None else 0,
-        folder=session.folder,
-        asked_by=session.asked_by,
         speakers=tuple(speakers),
-        always=session.always,
         cost_usd=sum_of(price for message_id, price in prices.items() if message_id >= since),
-        chosen_folder=session.chosen_folder,
     )

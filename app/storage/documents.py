@@ -36,7 +36,7 @@ from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.threads import InThread, OneAtATime, Result, awaited, in_thread
 
 if TYPE_CHECKING:
-    from app.core.store import Change
+    from app.core.store import Change, DefinitionStore
 
 KEPT_VERSIONS = 20
 MOST_VERSION = 1_000_000_000
@@ -330,14 +330,17 @@ class JsonDocuments:
         self._providers = json_file.ProviderEntries(providers=())
         self._models = json_file.CachedModels()
         self._run = OneAtATime("moot-documents").run
-        shared = (paths.trash, self._disk, self._run, on_replaced)
-        self.assistants = DefinitionFolder(ASSISTANT, paths.assistants, *shared)
-        self.groups = DefinitionFolder(GROUP, paths.groups, *shared)
-        self.workflows = DefinitionFolder(WORKFLOW, paths.workflows, *shared)
-        self.panels = DefinitionFolder(PANEL, paths.panels, *shared)
-        self.journal = DefinitionFolder(DECISION, paths.journal, *shared)
-        self.folders = DefinitionFolder(FOLDER, paths.folders, *shared)
-        self.saved_prompts = DefinitionFolder(SAVED_PROMPT, paths.saved_prompts, *shared)
+
+        def kept(kind: DefinitionKind[Definition], folder: Path) -> DefinitionStore[Definition]:
+            return DefinitionFolder(kind, folder, paths.trash, self._disk, self._run, on_replaced)
+
+        self.assistants = kept(ASSISTANT, paths.assistants)
+        self.groups = kept(GROUP, paths.groups)
+        self.workflows = kept(WORKFLOW, paths.workflows)
+        self.panels = kept(PANEL, paths.panels)
+        self.journal = kept(DECISION, paths.journal)
+        self.folders = kept(FOLDER, paths.folders)
+        self.saved_prompts = kept(SAVED_PROMPT, paths.saved_prompts)
         self._folders: dict[str, DefinitionFolder[Any]] = {name: getattr(self, name) for name in DEFINITIONS}
         self._servers: tuple[McpServer, ...] = ()
         self._consents: frozenset[str] = frozenset()

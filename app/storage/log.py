@@ -3,10 +3,10 @@
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from app.core.frozen import Frozen
 from app.core.json_values import as_object
 from app.core.message import Message, MessageState
 from app.core.session import SessionSummary
@@ -40,8 +40,7 @@ _MESSAGE_ID = re.compile(rb'"op":"(?:message","message":\{|text",)"id":"([0-9A-Z
 _OP = re.compile(rb'"op":"(message|text|session)"')
 
 
-@dataclass(frozen=True, slots=True)
-class LogFault:
+class LogFault(Frozen, kw_only=False):
     """A damaged place in a log: its line, counted from 1, and what was lost, such as LINES (`count`),
     MESSAGE or FIELD (its path in `detail`).
     """

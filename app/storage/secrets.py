@@ -25,9 +25,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from app.children.processes import HostLog
+from app.children.private_files import HostLog
 from app.core.catalog import KEY_STARTS, provider_kind
-from app.core.errors import BadInput
 from app.core.frozen import Frozen
 from app.core.servers import PLACE, to_hide
 from app.core.store import KeyNews
@@ -324,7 +323,6 @@ SERVICE = "Moot"
 TIMEOUT_SECONDS = 10.0
 TOO_LONG = "too_long"
 _WINDOWS_LIMIT = 1_200
-_LONGEST = 20_000
 
 KEYRING = "keyring"
 ENVIRONMENT = "environment"
@@ -360,6 +358,7 @@ class KeyringSecrets:
         self._changes: Counter[str] = Counter()
         self._looked_up: set[str] = set()
         self._redactor = Redactor()
+        self.redact = self._redactor.redact
         for name, value in self._environment.items():
             if name.startswith(variable_name(PLACE)):
                 self.hide((value,))
@@ -433,18 +432,6 @@ class KeyringSecrets:
         else:
             self.unread.pop(place, None)
 
-    async def set(self, provider: str, key: str) -> bool:
-        """Store a key; false if there is no keyring and the key lives for this run only.
-
-        Raises BadInput for a key that is empty or cannot be one.
-        """
-        key = key.strip()
-        if not key:
-            raise BadInput("key_empty", provider=provider)
-        if len(key) > _LONGEST or not key.isprintable() or not key.isascii():
-            raise BadInput("key_invalid", provider=provider)
-        return await self.keep(provider, key)
-
     async def keep(self, place: str, value: str) -> bool:
         """Store any text unchanged; false if it lives for this run only or is stored later.
 
@@ -506,10 +493,6 @@ class KeyringSecrets:
         self._note(answer.problem or LOCKED)
         # A keyring that always fails, and never returned a key, has none.
         return answer.problem == STOPPED and not answer.pending and stored is None
-
-    def redact(self, text: str) -> str:
-        """Return the text with every known key and key-like string removed."""
-        return self._redactor.redact(text)
 
     def _know(self, place: str, value: str) -> None:
         if place.startswith(PLACE):

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from app.children.host_client import Line
-from app.children.processes import in_thread, last_lines
+from app.children.private_files import last_lines
+from app.children.processes import in_thread
 from app.core.definitions import ServerPrompt
 from app.core.errors import StorageError
 from app.core.message import Attachment, FormField, Prompt

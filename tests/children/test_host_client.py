@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.children import host_client, processes
+from app.children import host_client, private_files
 from app.children.host_client import HostClient, HostProcess
 from app.children.processes import HostServer, Pipes
 from app.core.catalog import ProviderConfig
@@ -82,7 +82,7 @@ async def test_a_host_never_waits_for_its_errors_to_be_read(
 async def test_a_host_never_waits_for_the_disk(
     name: str, state: str, stub: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "_CLOSE_SECONDS", 0.1)
+    monkeypatch.setattr(private_files, "_CLOSE_SECONDS", 0.1)
     stub("many lines")
     log = tmp_path / "logs" / f"{name}.log"
     if state == "no folder":

@@ -168,7 +168,7 @@ def test_other_values_in_an_address_are_no_keys() -> None:
         check_provider(ProviderConfig(id="a", kind="openai", base_url=f"https://host/v1?{query}"))
 
 
-@pytest.mark.parametrize("key", ["", "  ", "a b", "kéy", "a\nb"])
+@pytest.mark.parametrize("key", ["", "  \n", "a b", "kéy", "a\nb", "sk-\u200bhidden", "열쇠", "x" * 30_000])
 def test_a_key_that_is_none_is_refused(key: str) -> None:
     with pytest.raises(BadInput):
         check_key(key)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.children.processes import append_log
+from app.children.private_files import append_log
 from app.cli.arguments import Arguments
 from app.cli.commands.doctor import examine
 from app.cli.printing.lines import load_texts

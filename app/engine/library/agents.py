@@ -312,21 +312,13 @@ class AgentDirectory:
     _assistants: Definitions[Agent]
     _facts: Callable[[str, str], ModelFacts]
 
-    def agents(self) -> tuple[Agent, ...]:
-        """Return every assistant in the user's order."""
-        return self._assistants.all()
-
-    def agent(self, agent_id: str) -> Agent | None:
-        """Return an assistant by its id, None where there is none."""
-        return self._assistants.get(agent_id)
+    def __post_init__(self) -> None:
+        self.agents, self.agent = self._assistants.all, self._assistants.get
+        self.settings, self.permit = self._documents.settings, self._tools.permit
 
     def is_assistant(self, agent_id: str) -> bool:
         """Say whether an id is that of an assistant, also of one made for a role."""
         return agent_id.startswith(MADE_FOR) or self.agent(agent_id) is not None
-
-    def settings(self) -> Settings:
-        """Return the user's settings."""
-        return self._documents.settings()
 
     def model_of(self, agent: Agent, caller: AgentModel | None = None) -> AgentModel:
         """Return what an agent speaks with: its own model, its caller's, or the default: the first
@@ -415,10 +407,6 @@ class AgentDirectory:
             if tool.consent.partition("/")[0] == prompt.consent.partition("/")[0]
             and (tool.reads or not reading)
         )
-
-    async def permit(self, consents: Sequence[str]) -> None:
-        """Save that these tools run without a question for good."""
-        await self._tools.permit(consents)
 
     def work_consent(self, provider_id: str, folder: str) -> tuple[str, tuple[str, ...]]:
         """Return what the consent to an external agent's work in a folder is bound to,

@@ -8,9 +8,9 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 
 from app.core.files import ENCODINGS, MOST_CHARACTERS, NEW_PAGE
+from app.core.frozen import Frozen
 from app.core.texts import clean_text
 
 # A document that takes longer than this is cut, before the parent ends this process.
@@ -28,16 +28,14 @@ class Unreadable(Exception):
         self.details = details
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Frozen, kw_only=False):
     """The texts of the pages in order, and their number; 0 for a document that has no pages."""
 
     pages: Iterable[str]
     count: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collected:
+class Collected(Frozen):
     """The text of a document as far as it was read."""
 
     text: str

@@ -25,7 +25,8 @@ from mcp.os.win32 import utilities as windows
 from mcp.shared.message import SessionMessage
 from pydantic import BaseModel, ValidationError
 
-from app.children.processes import Lines, append_log, end_group, kill_group
+from app.children.private_files import append_log
+from app.children.processes import Lines, end_group, kill_group
 from app.core.texts import visible
 from app.core.tool import ServerProblem
 from app.tools.tool_host.server_processes import GROUPS
