@@ -429,8 +429,6 @@ class Slots:
     _timer: asyncio.Task[None] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        # To wait for some seconds of the clock that pauses are measured by.
-        self.rest = self._sleep
         self.counts, self.is_held = self._core.counts, self._core.is_held
 
     @asynccontextmanager
@@ -520,6 +518,10 @@ class Slots:
         """Start no task at a provider for some seconds."""
         self._core.pause_provider(provider, self._clock() + seconds)
         self._set_timer()
+
+    async def rest(self, seconds: float) -> None:
+        """Wait for some seconds of the clock that pauses are measured by."""
+        await self._sleep(seconds)
 
     def end_pause(self, provider: str) -> None:
         """Let a provider be asked again at once."""

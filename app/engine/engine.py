@@ -402,7 +402,7 @@ class Engine:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         store, documents, models, tools = plugs.store, plugs.documents, plugs.models, plugs.tools
-        self.sessions, self.settings = store.summaries, documents.settings
+        self.sessions = store.summaries
         prompts, facts = resources.prompts, models.known_facts
         self.bus = bus
         self.links: Callable[[str], Awaitable[bool]] = _no_links
@@ -704,6 +704,10 @@ class Engine:
         result = await self._models.test(provider_id)
         self.connections.note_test(config, result)
         return result
+
+    def settings(self) -> Settings:
+        """Return the settings."""
+        return self._documents.settings()
 
     async def change_settings(self, change: Callable[[Settings], Settings]) -> None:
         """Change the settings; another language changes the names of what comes with Moot.

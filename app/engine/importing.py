@@ -10,7 +10,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from app.core.approvals import without_approvals
 from app.core.definitions import Agent
 from app.core.errors import BadInput
 from app.core.frozen import Frozen
@@ -20,6 +19,7 @@ from app.core.message import Author, Message, Role, limits_text
 from app.core.session import AgentMode, Chat, ChatSession, Debate, DebateTools, Plan, Session, Status
 from app.core.store import StoredSession
 from app.core.texts import clean_text, fenced, size_text
+from app.core.turns import without_approvals
 from app.engine.chat.run import USER_AUTHOR
 from app.engine.chat.titles import title_of
 from app.engine.debate.modes import ROLES

@@ -13,12 +13,12 @@ from html import escape
 from time import perf_counter
 from typing import TypeVar
 
-from app.core.approvals import without_approvals
 from app.core.council import Decision
 from app.core.errors import BadInput
 from app.core.json_values import as_object
 from app.core.session import ExportFormat, Session, code_of_session
 from app.core.session_files import FileVersion
+from app.core.turns import without_approvals
 from app.engine.chat.export import ChatDocument
 from app.engine.chat.run import ChatRun
 from app.engine.council.commands import council_object

@@ -14,8 +14,7 @@ from typing import Any
 
 import msgspec
 
-from app.children import processes
-from app.children import host_client
+from app.children import host_client, processes
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import MODEL_HOST, find_command, search_path
 from app.core import catalog

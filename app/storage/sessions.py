@@ -387,7 +387,6 @@ class JsonLogStore:
         self._on_replaced = on_replaced
         self._recall = recall
         self._writer = LogWriter(self._new_log, self._save_index, on_writer_failure)
-        self.in_turn = self._writer.call
         self._index_lock = threading.Lock()
         self._index: SessionIndex | None = None
         self._index_stale = False
@@ -647,6 +646,10 @@ class JsonLogStore:
         await asyncio.wrap_future(self._writer.stop())
         if failed is not None:
             raise failed
+
+    def in_turn(self, job: Callable[[], Result]) -> "Future[Result]":
+        """Run a job on the writer's thread, after everything queued before it."""
+        return self._writer.call(job)
 
     async def _run(self, job: Callable[[], Result], path: Path | None = None) -> Result:
         self._post_text()

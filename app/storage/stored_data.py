@@ -23,11 +23,11 @@ from threading import Event
 from typing import Any
 
 from app.core import store
-from app.core.approvals import without_approvals
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.ids import derived_id, is_id, utc_now
 from app.core.message import Message, UsageEntry
 from app.core.store import Backup, BackupContents, BackupReason, Difference, PackedDocument, PackedSession
+from app.core.turns import without_approvals
 from app.storage.codec import MessageReader, merge_patch, plain, read_session, summary_of, with_unknown
 from app.storage.documents import JsonDocuments
 from app.storage.file_system import (

@@ -59,7 +59,7 @@ from app.engine.prompts import Prompts
 from app.engine.request import AgentTurn, Attempt, history_of, next_lead, root_turn
 from app.engine.runner import Sessions, check_open
 from app.engine.turns.context import Services
-from app.engine.turns.summarizing import measured, summary_message
+from app.engine.turns.turn_tree import measured, summary_message
 
 MAX_TEXT = 400_000
 MAX_REASON = 2_000
