@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import FailureKind, ProviderError
-from app.engine.chat.run import title_in
+from app.engine.chat.titles import title_in
 from tests.builders import Bench, Script, a_bench, a_log_store
 from tests.engine.test_turn import agent
 
