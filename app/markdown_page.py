@@ -13,8 +13,7 @@ from typing import Any
 
 import pyromark
 
-from app.core.markdown_marks import bare_links, is_code, is_display, parsed_with_formulas, tex_of
-from app.core.texts import fenced
+from app.core.texts import bare_links, fenced, is_code, is_display, parsed_with_formulas, tex_of
 from app.formulas import draw
 
 _MARKDOWN = pyromark.Markdown(

@@ -6,7 +6,7 @@ import functools
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.children.network import HostNetwork
+from app.children.host_client import HostNetwork
 from app.core.definitions import Agent, SavedPrompt, WorkflowDefinition
 from app.core.errors import BadInput, StorageError
 from app.core.events import Event, EventBus, FileWritten, Notice, ServersChanged, SessionRestored
@@ -27,8 +27,7 @@ from app.storage.documents import DraftFolder, JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.json_file import Replaced
 from app.storage.paths import DataPaths, resources_dir
-from app.storage.redaction import FaultLog, keep_keys_out_of_errors
-from app.storage.secrets import KeyringSecrets
+from app.storage.secrets import FaultLog, KeyringSecrets, keep_keys_out_of_errors
 from app.storage.session_files import VersionedFiles
 from app.storage.sessions import JsonLogStore, autosave
 from app.storage.stored_data import FileArchive, upgrade

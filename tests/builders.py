@@ -9,15 +9,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from app.children.network import HostNetwork
+from app.children.host_client import HostNetwork
 from app.core.catalog import EMBEDDED, ProviderConfig
 from app.core.council import Participant
 from app.core.definitions import Agent
 from app.core.errors import Failure
 from app.core.events import Event, EventBus
 from app.core.message import Author, Message, MessageState, Role, Usage
-from app.core.model_facts import ModelFacts, Price, believed
-from app.core.provider import Delta, Finished, ModelRequest, Models, ProviderStatus, TestResult, Text
+from app.core.provider import (
+    Delta,
+    Finished,
+    ModelFacts,
+    ModelRequest,
+    Models,
+    Price,
+    ProviderStatus,
+    TestResult,
+    Text,
+    believed,
+)
 from app.core.session import Debate, DebateSession, Status
 from app.core.store import ArchiveFiles, SessionStore, UsageLedger
 from app.core.tool import Tool, Tools

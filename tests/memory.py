@@ -10,7 +10,7 @@ from app.core.definitions import Agent, Group, SavedPrompt, WorkflowDefinition
 from app.core.draft import Draft
 from app.core.errors import BadInput, NotFound, Problem, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
-from app.core.message import Message, Role
+from app.core.message import Message, Role, Total, UsageEntry, totals
 from app.core.servers import McpServer
 from app.core.session import Definition, Folder, Session, SessionSummary
 from app.core.settings import Settings
@@ -28,8 +28,7 @@ from app.core.store import (
     UsageLedger,
 )
 from app.core.tool import ServerStatus, Tool, Tools
-from app.core.usage import Total, UsageEntry, totals
-from app.storage.records import mended_message, mended_session
+from app.storage.codec import mended_message, mended_session
 
 
 class MemoryTools(Tools):
@@ -171,10 +170,6 @@ class MemorySecrets:
 
     async def unlock(self) -> bool:
         return True
-
-    async def set(self, provider: str, key: str) -> bool:
-        self.keys[provider] = key
-        return False
 
     async def keep(self, place: str, value: str) -> bool:
         self.keys[place] = value

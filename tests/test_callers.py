@@ -14,9 +14,8 @@ from app.cli.commands.calls import _CALLS, taken_by
 from app.cli.interrupt import Interrupt
 from app.cli.running import run_for_another
 from app.core.errors import BadInput
-from app.core.forms import FormField
 from app.core.ids import new_id
-from app.core.message import Consent, Message, Prompt, PromptReason, PromptType, Role
+from app.core.message import Consent, FormField, Message, Prompt, PromptReason, PromptType, Role
 from app.core.session import (
     RESTART,
     Council,

@@ -35,9 +35,9 @@ from app.core.message import (
     Role,
     ToolCall,
     Usage,
+    UsageEntry,
 )
 from app.core.session import Chat, ChatSession
-from app.core.usage import UsageEntry
 
 TEXTS = load_texts("en")
 GUIDE = Author(id="guide", name="Guide", path=("guide",))

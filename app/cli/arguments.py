@@ -281,7 +281,7 @@ def _shortened(blanks: Mapping[str, str]) -> dict[str, str]:
     """Return parts of the command line for a message: shortened, but for what can be chosen,
     and without what looks like a key.
     """
-    from app.storage.redaction import Redactor
+    from app.storage.secrets import Redactor
 
     redact = Redactor().redact
     return {name: text if name == "choices" else redact(text)[:MAX_QUOTED] for name, text in blanks.items()}

@@ -1,33 +1,217 @@
 """The providers Moot knows, one row each; the user's own, with their models; addresses as users write them.
 
-A provider with an OpenAI-compatible API needs a row in `PRESETS`; app/README.md lists what belongs to it.
-What another API asks for differently is in providers/endpoints.py (addresses) and providers/model_host
-(`request`, `host`).
+Also the external agents Moot knows, and how the tools of each are taken away. A provider with an
+OpenAI-compatible API needs a row in `PRESETS`; app/README.md lists what belongs to it. What another API asks
+for differently is in providers/endpoints.py (addresses) and providers/model_host (`request`, `host`).
 """
 
 import ipaddress
+import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import field
 from enum import StrEnum
 from hashlib import sha256
-from json import dumps
 from urllib.parse import urlsplit
 
-from app.core.external_agents import DEFAULT_MODEL
+from app.core.frozen import Frozen
+
+# The place of the files of a recipe, in its arguments and variables.
+FOLDER = "{folder}"
+DEFAULT_MODEL = "default"
+
+# The modes in which programs ask nobody before they change files or run commands; Moot uses none of them.
+UNASKED_MODES = (
+    *("bypasspermissions", "yolo", "full-access", "agent-full-access", "danger-full-access"),
+    *("autoedit", "acceptedits"),
+)
+
+_RULES = (
+    "You take part in a conversation between several models and a person. "
+    "Answer with your own contribution as plain text. "
+    "You have no tools and no files."
+)
+
+
+class AgentRecipe(Frozen):
+    """A program that speaks the Agent Client Protocol, and how it is kept from using tools.
+
+    `seen` is the version the recipe was written for. `variables` and `files` (by name) take its tools away,
+    `session` is sent as `_meta` of a session. `system_prompt` is the mode in which a session takes a system
+    text, "" for none. `mode` is the mode a session must have. `hosted` are beginnings of models that may be
+    asked only when the user chose them. With `message_ids`, text without one is a notice; None where that is
+    not known. `images` says whether it takes pictures, as long as it has not said so itself. An agent that
+    works in a folder has its tools: then `work_args` take the place of `args`, `work_variables` and
+    `work_mode` that of the others; its mode must be none of `UNASKED_MODES`. `notices` are beginnings of
+    lines that are no answer, `complaints` of texts that say why there is none. `install` and `login` are
+    commands for the user to run.
+    """
+
+    name: str
+    label: str
+    voice: str
+    executable: str
+    args: tuple[str, ...] = ()
+    seen: str = ""
+    install: str = ""
+    login: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    session: Mapping[str, object] = field(default_factory=dict)
+    system_prompt: str = ""
+    mode: str = ""
+    work_args: tuple[str, ...] = ()
+    work_variables: Mapping[str, str] = field(default_factory=dict)
+    work_mode: str = ""
+    hosted: tuple[str, ...] = ()
+    message_ids: bool | None = None
+    images: bool = False
+    notices: tuple[str, ...] = ()
+    complaints: tuple[str, ...] = ()
+
+
+# What a program that is not in the table is run with: nothing takes its tools away.
+OTHER = AgentRecipe(name="other", label="External agent", voice="Agent", executable="")
+
+RECIPES: tuple[AgentRecipe, ...] = (
+    AgentRecipe(
+        name="claude",
+        label="Claude Code",
+        voice="Claude",
+        executable="claude-agent-acp",
+        seen="0.101.0",
+        install="npm install -g @agentclientprotocol/claude-agent-acp",
+        login="claude-agent-acp --cli",
+        variables={"CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1"},
+        session={
+            "claudeCode": {
+                "options": {
+                    "tools": [],
+                    "settingSources": [],
+                    "strictMcpConfig": True,
+                    "promptSuggestions": False,
+                    "title": "Moot",
+                }
+            }
+        },
+        system_prompt="override",
+        mode="default",
+        work_variables={"CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1"},
+        work_mode="default",
+        message_ids=True,
+        images=True,
+    ),
+    AgentRecipe(
+        name="codex",
+        label="Codex",
+        voice="GPT",
+        executable="codex-acp",
+        seen="2.6.0",
+        install="npm install -g @agentclientprotocol/codex-acp",
+        login="codex login",
+        variables={
+            "CODEX_CONFIG": json.dumps(
+                {
+                    "features": {"shell_tool": False, "unified_exec": False},
+                    "tools": {"view_image": False, "web_search": False},
+                    "project_doc_max_bytes": 0,
+                    "base_instructions": _RULES,
+                }
+            ),
+            "INITIAL_AGENT_MODE": "read-only",
+        },
+        system_prompt="append",
+        mode="read-only",
+        # Here it asks before it changes a file.
+        work_variables={"INITIAL_AGENT_MODE": "read-only"},
+        work_mode="read-only",
+        message_ids=True,
+        images=True,
+        notices=("Warning: Model metadata",),
+        complaints=("exceeded retry limit",),
+    ),
+    AgentRecipe(
+        name="gemini",
+        label="Gemini CLI",
+        voice="Gemini",
+        executable="gemini",
+        args=("--acp", "--admin-policy", f"{FOLDER}/policy.toml"),
+        seen="0.61.0",
+        install="npm install -g @google/gemini-cli",
+        login="gemini",
+        variables={"GEMINI_SYSTEM_MD": f"{FOLDER}/system.md"},
+        files={
+            "policy.toml": '[[rule]]\ntoolName = "*"\ndecision = "deny"\npriority = 999\n',
+            "system.md": _RULES + "\n",
+        },
+        work_args=("--acp",),
+        work_mode="default",
+        message_ids=False,
+        images=True,
+        notices=("[MODE_UPDATE]",),
+    ),
+    AgentRecipe(
+        name="opencode",
+        label="opencode",
+        voice="opencode",
+        executable="opencode",
+        args=("acp",),
+        seen="1.18.33",
+        install="npm install -g opencode-ai",
+        login="opencode auth login",
+        variables={
+            "OPENCODE_CONFIG_CONTENT": json.dumps(
+                {
+                    "share": "disabled",
+                    "autoupdate": False,
+                    "permission": {"*": "deny"},
+                    "agent": {
+                        "moot": {"mode": "primary", "prompt": _RULES, "permission": {"*": "deny"}},
+                        "title": {"disable": True},
+                    },
+                    "default_agent": "moot",
+                }
+            ),
+            "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
+            "OPENCODE_DISABLE_CLAUDE_CODE": "1",
+            "OPENCODE_PURE": "1",
+        },
+        mode="moot",
+        work_variables={
+            "OPENCODE_CONFIG_CONTENT": json.dumps(
+                {
+                    "share": "disabled",
+                    "autoupdate": False,
+                    "permission": {"*": "ask"},
+                    "agent": {"title": {"disable": True}},
+                }
+            )
+        },
+        work_mode="build",
+        # Without a login it silently asks a free model of its maker.
+        hosted=("opencode/",),
+        message_ids=True,
+        images=True,
+    ),
+)
+
+
+def recipe_of(name: str) -> AgentRecipe:
+    """Return the recipe of a name; a program that is not in the table has the one without rules."""
+    return next((recipe for recipe in RECIPES if recipe.name == name), OTHER)
+
 
 # The most tokens that a user can say a window has.
 MOST_WINDOW = 99_999_999
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderConfig:
+class ProviderConfig(Frozen):
     """One entry of `providers.json`; `kind` is a row of the catalogue, `models` the user's own list.
 
     `window` is how many tokens a request to its models may have, as the user says; 0 leaves it to what is
     known. `windows` says the same of single models, by name. Of a program, `command` with its `args` is what
     runs, `env` are names of variables that it gets from Moot's environment, and `recipe` names how it is kept
-    from using tools (`core.external_agents`).
+    from using tools (`core.catalog`).
     """
 
     id: str
@@ -47,7 +231,7 @@ class ProviderConfig:
     def fingerprint(self) -> str:
         """What the consent to run a program is bound to."""
         bound = ["program", self.command, list(self.args), sorted(self.env), self.recipe]
-        return sha256(dumps(bound).encode()).hexdigest()
+        return sha256(json.dumps(bound).encode()).hexdigest()
 
     def work_consent(self, folder: str) -> str:
         """Return what the consent to the program's work in a folder is bound to; begins with its
@@ -56,8 +240,7 @@ class ProviderConfig:
         return f"{self.fingerprint}/{sha256(folder.encode('utf-8', 'replace')).hexdigest()}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelList:
+class ModelList(Frozen):
     """The models a provider listed the last time (`models.json`); those in `hidden` can't chat,
     as their names tell.
     """
@@ -80,8 +263,7 @@ class RequestForm(StrEnum):
     TRANSCRIPT = "transcript"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerRules:
+class ServerRules(Frozen):
     """What a server that speaks OpenAI's API wants otherwise than OpenAI.
 
     `without` are arguments that it refuses. `short_call_ids` says that the ids of tool calls are nine letters
@@ -96,8 +278,7 @@ class ServerRules:
     wants_thought: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderKind:
+class ProviderKind(Frozen):
     """A provider that can be chosen.
 
     `route` is LiteLLM's prefix, `base_url` the default address, `variable` the environment variable its users
@@ -120,7 +301,7 @@ class ProviderKind:
     route: str = "openai"
     base_url: str = ""
     models: tuple[str, ...] = ()
-    variable: str = ""
+    own_variable: str = ""
     local: bool = False
     form: str = RequestForm.CHAT
     listed_as: str = ""
@@ -135,6 +316,11 @@ class ProviderKind:
     votes: bool = True
     resells: bool = False
     rules: ServerRules = ServerRules()
+
+    @property
+    def variable(self) -> str:
+        """The environment variable for its key, "" where it needs none."""
+        return self.own_variable or (f"{self.kind.upper()}_API_KEY" if self.key_page else "")
 
     @property
     def needs_key(self) -> bool:
@@ -185,7 +371,6 @@ PRESETS: tuple[ProviderKind, ...] = (
         voice="OpenRouter",
         base_url="https://openrouter.ai/api/v1",
         models=("anthropic/claude-sonnet-4.5", "openai/gpt-5.2", "google/gemini-2.5-flash"),
-        variable="OPENROUTER_API_KEY",
         key_page="https://openrouter.ai/settings/keys",
         key_prefix="sk-or-",
         resells=True,
@@ -197,7 +382,6 @@ PRESETS: tuple[ProviderKind, ...] = (
         voice="DeepSeek",
         base_url="https://api.deepseek.com/v1",
         models=("deepseek-v4-pro", "deepseek-v4-flash"),
-        variable="DEEPSEEK_API_KEY",
         images=False,
         key_page="https://platform.deepseek.com/api_keys",
         key_prefix="sk-",
@@ -210,7 +394,6 @@ PRESETS: tuple[ProviderKind, ...] = (
         voice="Kimi",
         base_url="https://api.moonshot.ai/v1",
         models=("kimi-k3", "kimi-k2.6"),
-        variable="MOONSHOT_API_KEY",
         key_page="https://platform.moonshot.ai/console/api-keys",
         key_prefix="sk-",
         rules=ServerRules(without=("temperature",), wants_thought=True),
@@ -223,7 +406,6 @@ PRESETS: tuple[ProviderKind, ...] = (
         voice="Mistral",
         base_url="https://api.mistral.ai/v1",
         models=("mistral-large-latest", "mistral-medium-latest", "mistral-small-latest"),
-        variable="MISTRAL_API_KEY",
         key_page="https://console.mistral.ai/api-keys",
         rules=ServerRules(without=("stream_options",), short_call_ids=True, speech_after_tools=True),
     ),
@@ -234,7 +416,6 @@ PRESETS: tuple[ProviderKind, ...] = (
         voice="Grok",
         base_url="https://api.x.ai/v1",
         models=("grok-4.7", "grok-4.20-non-reasoning"),
-        variable="XAI_API_KEY",
         key_page="https://console.x.ai",
         key_prefix="xai-",
         rules=ServerRules(without=("stop",)),
@@ -247,7 +428,6 @@ PRESETS: tuple[ProviderKind, ...] = (
         voice="Groq",
         base_url="https://api.groq.com/openai/v1",
         models=("openai/gpt-oss-120b", "openai/gpt-oss-20b"),
-        variable="GROQ_API_KEY",
         key_page="https://console.groq.com/keys",
         key_prefix="gsk_",
         rules=ServerRules(without=("response_format",)),
@@ -259,7 +439,6 @@ PRESETS: tuple[ProviderKind, ...] = (
         voice="Together",
         base_url="https://api.together.ai/v1",
         models=("moonshotai/Kimi-K3", "zai-org/GLM-5.3", "openai/gpt-oss-120b"),
-        variable="TOGETHER_API_KEY",
         listed_as="together_ai",
         key_page="https://api.together.ai/settings/api-keys",
     ),
@@ -270,7 +449,6 @@ PRESETS: tuple[ProviderKind, ...] = (
         voice="GLM",
         base_url="https://api.z.ai/api/paas/v4",
         models=("glm-5.3", "glm-5.3-flash"),
-        variable="ZAI_API_KEY",
         key_page="https://z.ai/manage-apikey/apikey-list",
         rules=ServerRules(without=("stream_options", "response_format")),
     ),
@@ -282,7 +460,6 @@ PRESETS: tuple[ProviderKind, ...] = (
         voice="Cerebras",
         base_url="https://api.cerebras.ai/v1",
         models=("gpt-oss-120b", "gemma-4-31b"),
-        variable="CEREBRAS_API_KEY",
         key_page="https://cloud.cerebras.ai",
         key_prefix="csk-",
         rules=ServerRules(max_completion_tokens=True),
@@ -293,7 +470,7 @@ PRESETS: tuple[ProviderKind, ...] = (
         kind="azure",
         label="Azure OpenAI",
         voice="Azure",
-        variable="AZURE_OPENAI_API_KEY",
+        own_variable="AZURE_OPENAI_API_KEY",
         key_page="https://ai.azure.com",
         address_form="https://NAME.openai.azure.com/openai/v1",
         own_names=True,
@@ -358,8 +535,7 @@ LOCAL = "local"
 PROGRAM = "program"
 
 
-@dataclass(frozen=True, slots=True)
-class LocalServer:
+class LocalServer(Frozen, kw_only=False):
     """A program that serves models on this computer, at its usual address (with `/v1`).
 
     It is known by what it answers at `path`: a text in which the expression `sign` is found.
@@ -380,7 +556,6 @@ USUAL: tuple[ProviderKind, ...] = (
         voice="GPT",
         base_url="https://api.openai.com/v1",
         models=("gpt-5.2", "gpt-5.4-mini"),
-        variable="OPENAI_API_KEY",
         key_page="https://platform.openai.com/api-keys",
         key_prefix="sk-",
     ),
@@ -391,7 +566,6 @@ USUAL: tuple[ProviderKind, ...] = (
         route="anthropic",
         base_url="https://api.anthropic.com",
         models=("claude-opus-5", "claude-sonnet-5"),
-        variable="ANTHROPIC_API_KEY",
         key_page="https://console.anthropic.com/settings/keys",
         key_prefix="sk-ant-",
     ),
@@ -402,7 +576,6 @@ USUAL: tuple[ProviderKind, ...] = (
         route="gemini",
         base_url="https://generativelanguage.googleapis.com/v1beta",
         models=("gemini-3.1-pro-preview", "gemini-3.8-flash"),
-        variable="GEMINI_API_KEY",
         key_page="https://aistudio.google.com/apikey",
         key_prefix="AIza",
     ),

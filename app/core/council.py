@@ -5,11 +5,11 @@ model has been; and ballots and verdicts as earlier versions kept them, which ar
 """
 
 import math
-from dataclasses import dataclass
 from enum import StrEnum
 
 from app.core.definitions import Creativity, Effort, Length
-from app.core.usage import UsageEntry
+from app.core.frozen import Frozen
+from app.core.message import UsageEntry
 
 MIN_PARTICIPANTS = 2
 
@@ -37,8 +37,7 @@ Seat = tuple[str, str]
 """A provider's id and a model."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Participant:
+class Participant(Frozen):
     """A participant of a debate; it has an id of its own, so that one model can take part twice.
 
     `role` is one of the built-in roles (for, against, neutral, optimist, realist, devils-advocate) or the
@@ -63,8 +62,7 @@ class Participant:
         return self.provider, self.model
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
+class Panel(Frozen):
     """Participants that are asked together, and how.
 
     With `compare` the answers are compared. What is open is debated for up to `rounds`, and read by `judge`:
@@ -91,8 +89,7 @@ HELD, FAILED, UNKNOWN = "held", "failed", "unknown"
 RESULTS = (HELD, FAILED, UNKNOWN)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CastVote:
+class CastVote(Frozen):
     """What a model ("provider/model") chose by its first answer and at the end, in words,
     and how sure it was; "" and -1 for none.
     """
@@ -104,8 +101,7 @@ class CastVote:
     after_sure: int = -1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(Frozen):
     """What the user decided in a session, and what came of it; where nothing was decided, a verdict
     that waits.
     """
@@ -153,8 +149,7 @@ class Decision:
     version: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
+class Option(Frozen):
     """One thing that can be held."""
 
     id: str = ""
@@ -167,8 +162,7 @@ class Option:
     origin: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ballot:
+class Ballot(Frozen):
     """A participant's vote in an earlier version, after a `round` (0: before the first), from -2 (against)
     to 2 (for the motion).
 
@@ -191,24 +185,21 @@ class NoVoteReason(StrEnum):
     WORDS_ONLY = "words_only"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoVote:
+class NoVote(Frozen):
     """A model, "provider/model", that does not vote in a session, and the code of why."""
 
     model: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class Point(Frozen):
     """A sentence of a verdict, with the ids of the messages it cites."""
 
     text: str
     cites: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MinorityView:
+class MinorityView(Frozen):
     """A view other than a verdict's answer, with its strongest reason and the ids of the messages it cites.
 
     `holders` are the ids of the participants who hold it at the end, or (not `now`) gave it up on the way.
@@ -220,8 +211,7 @@ class MinorityView:
     cites: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Frozen):
     """The verdict on a debate as an earlier version kept it, by a model that read all of it.
 
     `judge` is the name of the judge and `model` its "provider/model". Both are empty where no model could
@@ -246,8 +236,7 @@ class Verdict:
     after_message: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WhatIf:
+class WhatIf(Frozen):
     """A round that a message began after the end of a debate: all speak once, or those with the ids in
     `to`.
     """
@@ -257,8 +246,7 @@ class WhatIf:
     to: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlindPick:
+class BlindPick(Frozen):
     """The choice between what all came to and the answer of one model alone, without knowing which is which.
 
     `order` says which is shown as A and which as B, PANEL or ALONE each, and is empty until they were shown,
@@ -286,8 +274,7 @@ def bin_of(sure: int) -> int:
     return next((place for place, most in enumerate(BINS) if sure <= most), len(BINS) - 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
+class Calibration(Frozen):
     """How often a model ("provider/model") was right, in percent, for each of BINS."""
 
     model: str

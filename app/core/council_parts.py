@@ -4,10 +4,11 @@ In JSON a field is left out where it has its default, but for those that are mad
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from app.core.council import Option, Point
+from app.core.frozen import Frozen
 from app.core.message import CouncilPart, PartData
 
 
@@ -18,7 +19,6 @@ def kept_beside(other: str, default: Any = (), name: str = "") -> Any:
     return field(default=default, metadata={"beside": other, "name": name})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Question(PartData):
     """What a question says of itself."""
 
@@ -35,8 +35,7 @@ class Question(PartData):
         return self.concludes or not self.to
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileQuote:
+class FileQuote(Frozen):
     """A quote, looked up in the files of the question."""
 
     # The words in quotation marks.
@@ -49,7 +48,6 @@ class FileQuote:
     page: int = kept_beside("text", 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Quoting(PartData):
     """What every statement may hold; a merged answer holds nothing else."""
 
@@ -59,7 +57,6 @@ class Quoting(PartData):
     trailer: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Position(Quoting):
     """What an author holds by an answer, a turn, a ballot or an objection."""
 
@@ -79,7 +76,6 @@ class Position(Quoting):
     joined: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Dissent(Quoting):
     """What a dissenter says."""
 
@@ -87,8 +83,7 @@ class Dissent(Quoting):
     right_if: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quote:
+class Quote(Frozen):
     """Words of an answer, letter for letter."""
 
     # The id of the answer, and its words.
@@ -96,8 +91,7 @@ class Quote:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedPoint:
+class ComparedPoint(Frozen):
     """What the answers differ on, or all say."""
 
     # In a sentence.
@@ -108,7 +102,6 @@ class ComparedPoint:
     only: str = kept_beside("text", "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Differences(PartData):
     """What a comparison of the answers came to."""
 
@@ -121,7 +114,6 @@ class Differences(PartData):
     agreed: tuple[ComparedPoint, ...] = kept_beside("options")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EditedOptions(PartData):
     """The options as the user wrote them."""
 
@@ -131,7 +123,6 @@ class EditedOptions(PartData):
     became: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ArguedOption(PartData):
     """What the user wants argued again."""
 
@@ -139,7 +130,6 @@ class ArguedOption(PartData):
     option: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenAnswer(PartData):
     """Which answer the user goes by."""
 
@@ -147,8 +137,7 @@ class ChosenAnswer(PartData):
     message: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestCase:
+class BestCase(Frozen):
     """The best case for an option, as a judge puts it."""
 
     # The id of the option, and the case for it.
@@ -158,7 +147,6 @@ class BestCase:
     cites: tuple[str, ...] = kept_beside("text")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedPoint(Point):
     """What all agree on, or what is open, as a judge puts it."""
 
@@ -167,8 +155,7 @@ class JudgedPoint(Point):
     cites: tuple[str, ...] = kept_beside("text")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(Frozen):
     """What an answer rests on."""
 
     # In a sentence.
@@ -182,7 +169,6 @@ class Claim:
     settled_by: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeQuestion(Claim):
     """A claim that a judge puts as a question, which who holds it answers with yes."""
 
@@ -191,7 +177,6 @@ class JudgeQuestion(Claim):
     denies: tuple[str, ...] = kept_beside("text", name="no")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeReading(PartData):
     """What a judge made of the debate in one order; where that could not be read, who it is
     and the order alone.
@@ -223,8 +208,7 @@ class JudgeReading(PartData):
     values: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedMove:
+class JudgedMove(Frozen):
     """What a judge says of a change of position that cites what was said."""
 
     # The participant, and the round after which it voted for something else than before.
@@ -234,14 +218,12 @@ class JudgedMove:
     argues: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedMoves(PartData):
     """What a judge says of the changes of position of a debate."""
 
     moves: tuple[JudgedMove, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rewritten(PartData):
     """What an answer is that was written anew for the blind pick."""
 

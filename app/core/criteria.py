@@ -1,11 +1,12 @@
 """Criteria: what "done" means for a session or a step of a workflow, and what a checker found of each."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Final
 
 from app.core.errors import BadInput
+from app.core.frozen import Frozen
 from app.core.texts import clean_text
 
 MOST_CRITERIA: Final = 20
@@ -36,8 +37,7 @@ class Doubt(StrEnum):
     NOT_FOUND = "not_found"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checker:
+class Checker(Frozen):
     """The model that checked a criterion."""
 
     name: str
@@ -47,8 +47,7 @@ class Checker:
     other_family: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(Frozen):
     """Words of the work that show that a criterion is met, and the file or the message where Moot found
     them.
     """
@@ -58,8 +57,7 @@ class Evidence:
     message_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Criterion:
+class Criterion(Frozen):
     """One thing that must be true of the work when it is done."""
 
     text: str

@@ -5,13 +5,14 @@ Also the roles that assistants have in a team, and the names by which each is kn
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
 from app.core.criteria import Criterion
+from app.core.frozen import Frozen
 
 
 class Effort(StrEnum):
@@ -43,8 +44,7 @@ class Length(StrEnum):
     LONG = "long"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Busy:
+class Busy(Frozen):
     """What happens to work that arrives while the assistant is busy."""
 
     strategy: str = "queue"
@@ -57,8 +57,7 @@ COLOURS: Final = 8
 """How many colours assistants have."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
+class Agent(Frozen):
     """An assistant: a name, a model, and what it may use.
 
     `provider` and `model` are empty together: then a sub-agent uses its caller's model, and any other
@@ -97,8 +96,7 @@ class Agent:
         object.__setattr__(self, "colour", colour % COLOURS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leader:
+class Leader(Frozen):
     """The model of a group's orchestrator; both empty: the first that is ready."""
 
     provider: str = ""
@@ -108,8 +106,7 @@ class Leader:
     length: str = Length.AUTO
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Group(Frozen):
     """Assistants that work together under an orchestrator.
 
     `members` are assistants' ids in order. `turns_limit` is how often the orchestrator may speak for one
@@ -132,8 +129,7 @@ SWITCH_ASSISTANT: Final = "switchAssistant"
 _VARIABLE = re.compile(r"\{(\w[\w -]{0,39})\}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SavedPrompt:
+class SavedPrompt(Frozen):
     """A text with a name; words in braces are variables."""
 
     id: str
@@ -164,7 +160,6 @@ class SavedPrompt:
         return _VARIABLE.sub(lambda match: values.get(match[1]) or match[0], self.text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ServerPrompt(SavedPrompt):
     """A prompt of an MCP server, which makes its text; `name` is how it is called,
     `key` what the server calls it.
@@ -225,8 +220,7 @@ class WhenSkipped(StrEnum):
     BLOCKS = "blocks"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkflowStep:
+class WorkflowStep(Frozen):
     """One step of a definition: its role, its prompt, and the steps it depends on.
 
     `when_skipped` says what a skip means to the steps that depend on it: satisfies or blocks. `done_means`
@@ -245,8 +239,7 @@ class WorkflowStep:
     assistant: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkflowDefinition:
+class WorkflowDefinition(Frozen):
     """A kind of work; `keywords` are whole words, in any language, by which a command is recognised."""
 
     id: str
@@ -256,8 +249,7 @@ class WorkflowDefinition:
     version: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepState:
+class StepState(Frozen):
     """The progress of a step.
 
     `fresh` says that the next run is another attempt; `attempt` counts from 1 and is never used twice;
@@ -303,8 +295,7 @@ def put_down(states: Iterable[StepState]) -> tuple[StepState, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Frozen, kw_only=False):
     """A fault in a definition: a code (`problem.<code>`), the step's place, and a detail."""
 
     code: str

@@ -1,7 +1,8 @@
 """Drafts: what was written and not sent. Storage keeps one file for each place, the window shows them."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from app.core.frozen import Frozen
 from app.core.message import Attachment
 from app.core.session import DebateChoices, DebateMode
 
@@ -9,8 +10,7 @@ from app.core.session import DebateChoices, DebateMode
 NEW, SETUP, COMMAND = "new", "setup", "command"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rewriting:
+class Rewriting(Frozen):
     """The new text of a sent message that is being rewritten."""
 
     message_id: str
@@ -18,8 +18,7 @@ class Rewriting:
     attachments: tuple[Attachment, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParticipantDraft:
+class ParticipantDraft(Frozen):
     """The changes to one participant of a debate's set-up; `chosen` is None where it was not changed.
 
     `added` says that the user added the participant, `own_model` that the user chose the model. `effort`,
@@ -40,7 +39,6 @@ class ParticipantDraft:
     length: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SetupDraft(DebateChoices):
     """A debate's set-up as far as it was chosen, without its topic; `seed` is that of the debate it repeats.
 
@@ -55,8 +53,7 @@ class SetupDraft(DebateChoices):
     options: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(Frozen):
     """The unsent text of one place.
 
     While a sent message is rewritten, `text` and `attachments` are the draft from before. `answers` are

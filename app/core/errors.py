@@ -9,8 +9,9 @@ MootError
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from app.core.frozen import Frozen
 
 
 class MootError(Exception):
@@ -129,8 +130,7 @@ class ProviderError(MootError):
         self.retry_after = retry_after
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class Failure(Frozen):
     """Why a message failed or was cut: `kind` is a FailureKind or another code, `detail` its redacted
     text.
     """
@@ -139,8 +139,7 @@ class Failure:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(Frozen):
     """A file that could not be used: its path, the place in it, and a code of `problem.<code>`."""
 
     path: str

@@ -5,10 +5,11 @@ The names in `EVENT_NAMES` are those of the command line's `--json` lines. A bat
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from app.core.criteria import Criterion
 from app.core.definitions import StepState
+from app.core.frozen import Frozen
 from app.core.ids import utc_now
 from app.core.message import Author, Message, Prompt, ToolCall, Usage
 from app.core.provider import FetchProgress
@@ -17,22 +18,19 @@ from app.core.session_files import FileVersion
 from app.core.tool import ToolProgress
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(Frozen):
     """Something changed in a session; `at` is ISO 8601 UTC."""
 
     session_id: str
     at: str = field(default_factory=utc_now)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStarted(Event):
     """A session was created."""
 
     session: Session
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionChanged(Event):
     """Title, status, reason or the cursor changed; carries the session as it is now.
 
@@ -43,17 +41,14 @@ class SessionChanged(Event):
     status_changed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionDeleted(Event):
     """The session was moved to the trash."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRestored(Event):
     """The session came back from the trash or a backup, or was imported."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted(Event):
     """A turn begins; `part` is what its messages are in a debate or a council, `why` the rule
     that chose its speaker.
@@ -67,7 +62,6 @@ class TurnStarted(Event):
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageStarted(Event):
     """A message was added; it streams and is usually empty.
 
@@ -77,7 +71,6 @@ class MessageStarted(Event):
     message: Message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageDelta(Event):
     """A streaming message grew; `offset` is the length in characters before this piece."""
 
@@ -87,14 +80,12 @@ class MessageDelta(Event):
     thinking: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageFinished(Event):
     """A message is whole, stopped or failed; carries it as it will be stored."""
 
     message: Message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CallsStreamed(Event):
     """A streaming message calls tools; the last call's arguments may still grow."""
 
@@ -102,7 +93,6 @@ class CallsStreamed(Event):
     tool_calls: tuple[ToolCall, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolEvent(Event):
     """Something about a call of a turn."""
 
@@ -111,21 +101,18 @@ class ToolEvent(Event):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStarted(ToolEvent):
     """A tool runs for a call; `arguments` is the JSON text as the model wrote it."""
 
     arguments: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolProgressed(ToolEvent):
     """A running tool says how far it is."""
 
     progress: ToolProgress
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFinished(ToolEvent):
     """A call has its result; `content` is what the model is sent."""
 
@@ -133,7 +120,6 @@ class ToolFinished(ToolEvent):
     content: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PromptAsked(Event):
     """The user is asked; the message with the question is part of the same batch."""
 
@@ -141,43 +127,36 @@ class PromptAsked(Event):
     prompt: Prompt
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanChanged(Event):
     """The session's plan has changed; None where it was dropped."""
 
     plan: Plan | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FileWritten(Event):
     """A file of the session was written, moved or deleted."""
 
     file: FileVersion
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupsChanged(Event):
     """A group was saved, deleted or restored; `session_id` is ""."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PanelsChanged(Event):
     """A panel was saved, deleted or restored; `session_id` is ""."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class JournalChanged(Event):
     """A decision was kept, settled or deleted; `session_id` is ""."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StepChanged(Event):
     """The state of a workflow's step has changed."""
 
     step: StepState
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionChecked(Event):
     """A criterion was checked: the session's, or that of a step; `place` is its place among them."""
 
@@ -186,7 +165,6 @@ class CriterionChecked(Event):
     step_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AvailabilityChanged(Event):
     """The tasks of an assistant have changed; `running` and `queued` count them, `waiting` those
     with a time limit. `session_id` is "".
@@ -198,22 +176,18 @@ class AvailabilityChanged(Event):
     waiting: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowsChanged(Event):
     """A workflow's definition was saved or deleted; `session_id` is ""."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FoldersChanged(Event):
     """A folder was saved, deleted or restored, or their order changed; `session_id` is ""."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SavedPromptsChanged(Event):
     """A prompt of the user's was saved, deleted or restored; `session_id` is ""."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnFinished(Event):
     """A turn ended or waits; `outcome` is done, waiting, failed or stopped."""
 
@@ -221,22 +195,18 @@ class TurnFinished(Event):
     outcome: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AssistantsChanged(Event):
     """An assistant was saved, deleted or restored, or their order changed; `session_id` is ""."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ServersChanged(Event):
     """An MCP server was added or removed, or asks for consent; `session_id` is ""."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelsChanged(Event):
     """A model of this computer was downloaded, paused, added or removed; `session_id` is ""."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFetching(Event):
     """A model is being downloaded; `session_id` is ""."""
 
@@ -244,12 +214,10 @@ class ModelFetching(Event):
     progress: FetchProgress
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class KeysChanged(Event):
     """Keys were looked up, the keyring answered late, or a terminal changed a key; `session_id` is ""."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class VotingChecked(Event):
     """A model was checked; `session_id` is "" where no session needed that.
 
@@ -262,7 +230,6 @@ class VotingChecked(Event):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UsageReported(Event):
     """A turn's tokens and cost are known."""
 
@@ -270,7 +237,6 @@ class UsageReported(Event):
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LimitNear(Event):
     """A run has used most of what it may: `limit` is minutes, calls or usd, `spent` is how much of it,
     `most` all.
@@ -281,7 +247,6 @@ class LimitNear(Event):
     most: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RetryScheduled(Event):
     """A turn waits `seconds` before its provider is asked again; `reason` is a FailureKind.
 
@@ -298,7 +263,6 @@ class RetryScheduled(Event):
     repeats: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Notice(Event):
     """Something the user should know: `level` info, warning or error, `code` of `notice.<code>`.
 

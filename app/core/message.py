@@ -1,15 +1,183 @@
-"""A message: one bubble on the screen, one message of a provider's API, one record, one id."""
+"""A message: one bubble on the screen, one message of a provider's API, one record, one id.
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+Also the forms that MCP servers put to the user in one, and what calls of models used and cost.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, field, fields, replace
+from datetime import date, datetime
 from enum import StrEnum
+from operator import add, attrgetter
 from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
 
 from app.core.definitions import SWITCH_ASSISTANT
 from app.core.errors import Failure
-from app.core.forms import FormField
+from app.core.frozen import Frozen
 from app.core.ids import new_id, utc_now
-from app.core.texts import Texts, exact
+from app.core.json_values import object_in
+from app.core.settings import RunLimits
+from app.core.texts import Texts, amount_text, exact
+
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_YES = {"yes", "y", "true", "ja", "예", "네", "1"}
+_NO = {"no", "n", "false", "nein", "아니요", "아니오", "0"}
+
+HIDDEN: Final = "(hidden)"
+"""Stands for the value of a hidden field wherever an answer is kept."""
+
+
+class FieldKind(StrEnum):
+    """What a field takes."""
+
+    TEXT = "text"
+    EMAIL = "email"
+    URI = "uri"
+    DATE = "date"
+    DATE_TIME = "date-time"
+    INTEGER = "integer"
+    NUMBER = "number"
+    YESNO = "yesno"
+    ONE = "one"
+    MANY = "many"
+
+
+class FormField(Frozen):
+    """A field: `key` is the server's name for it, `label` and `detail` what the user reads.
+
+    `options` are what can be chosen and `labels` their words. `default` are the values at first, as texts.
+    `least` and `most` bound a number, the characters of a text, or how many are chosen. A `hidden` field asks
+    for a secret: its value is not shown while it is typed, and is kept nowhere.
+    """
+
+    key: str
+    label: str
+    detail: str = ""
+    kind: str = FieldKind.TEXT
+    required: bool = False
+    options: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    default: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    hidden: bool = False
+
+
+def means_yes(answer: str) -> bool | None:
+    """Return whether an answer means yes, None where it means neither yes nor no."""
+    word = answer.strip().casefold()
+    return True if word in _YES else False if word in _NO else None
+
+
+def problem_of(field: FormField, values: Sequence[str]) -> str:
+    """Return a code for what is wrong with the values of a field, "" if they fit;
+    each has a text `form.wrong.<code>`.
+    """
+    values = [value.strip() for value in values if value.strip()]
+    if not values:
+        return "empty" if field.required else ""
+    if field.kind == FieldKind.MANY:
+        if _range(field, len(values)):
+            return "count"
+        return "" if set(values) <= set(field.options) else "option"
+    value = values[0]
+    if field.kind == FieldKind.ONE:
+        return "" if value in field.options else "option"
+    if field.kind == FieldKind.YESNO:
+        return "" if means_yes(value) is not None else "yesno"
+    if field.kind in (FieldKind.INTEGER, FieldKind.NUMBER):
+        number = _number(value, field.kind)
+        if number is None:
+            return field.kind
+        return "range" if _range(field, number) else ""
+    if _range(field, len(value)):
+        return "length"
+    return "" if _fits(field.kind, value) else field.kind
+
+
+def value_of(field: FormField, values: Sequence[str]) -> object:
+    """Return the value of a field that fits, in the type the server expects; None where it was left empty."""
+    values = [value.strip() for value in values if value.strip()]
+    if field.kind == FieldKind.MANY:
+        return list(values) if values or field.required else None
+    if not values:
+        return None
+    if field.kind == FieldKind.YESNO:
+        return means_yes(values[0])
+    if field.kind in (FieldKind.INTEGER, FieldKind.NUMBER):
+        return _number(values[0], field.kind)
+    return values[0]
+
+
+def read_form(text: str, fields: Sequence[FormField]) -> dict[str, tuple[str, ...]] | None:
+    """Return the values by field of an answer: a JSON object, `name=value` lines, or the value
+    of the only field.
+    """
+    found = object_in(text)
+    if found is None and len(fields) == 1 and "=" not in text:
+        found = {fields[0].key: text}
+    if found is None:
+        pairs = [line.partition("=") for line in re.split(r"[\n;]", text) if line.strip()]
+        found = {key.strip(): value.strip() for key, _, value in pairs}
+    known = {name: field for field in fields for name in (field.label, field.key)}
+    if not set(found) <= set(known):
+        return None
+    return {known[name].key: _texts(known[name], value) for name, value in found.items()}
+
+
+def form_text(values: Mapping[str, Sequence[str]]) -> str:
+    """Return the values by field as the text of an answer."""
+    return json.dumps({key: list(each) for key, each in values.items()}, ensure_ascii=False)
+
+
+def without_hidden(text: str, fields: Sequence[FormField]) -> str:
+    """Return an answer that fits as it is kept: with `HIDDEN` in place of what was entered in hidden
+    fields.
+    """
+    hidden = {field.key for field in fields if field.hidden}
+    values = read_form(text, fields) if hidden else None
+    if not values:
+        return text
+    return form_text({key: (HIDDEN,) if key in hidden and each else each for key, each in values.items()})
+
+
+def _texts(field: FormField, value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        parts: list[object] = [*value.split(",")] if field.kind == FieldKind.MANY else [value]
+    else:
+        parts = list(value) if isinstance(value, list) else [value]
+    words = [part if isinstance(part, str) else json.dumps(part) for part in parts if part is not None]
+    by_label = dict(zip(field.labels, field.options, strict=False))
+    return tuple(by_label.get(word.strip(), word.strip()) for word in words if word.strip())
+
+
+def _number(text: str, kind: str) -> int | float | None:
+    try:
+        return int(text) if kind == FieldKind.INTEGER else float(text)
+    except ValueError:
+        return None
+
+
+def _range(field: FormField, number: float) -> bool:
+    """Say whether a number is outside the bounds; NaN is."""
+    least = field.least if field.least is not None else float("-inf")
+    most = field.most if field.most is not None else float("inf")
+    return not least <= number <= most
+
+
+def _fits(kind: str, value: str) -> bool:
+    try:
+        if kind == FieldKind.DATE:
+            date.fromisoformat(value)
+        elif kind == FieldKind.DATE_TIME:
+            datetime.fromisoformat(value)
+        elif kind == FieldKind.URI:
+            return bool(urlsplit(value).scheme)
+    except ValueError:
+        return False
+    return kind != FieldKind.EMAIL or _EMAIL.fullmatch(value) is not None
 
 
 class Role(StrEnum):
@@ -80,8 +248,7 @@ MCP_CALLER: Final = "mcp"
 """The id of an author that is a program, which speaks through `moot mcp`; its kind is that of the user."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Author:
+class Author(Frozen):
     """The author of a message."""
 
     id: str
@@ -98,8 +265,7 @@ class Author:
         return self.name if (self.kind, self.id) == ("user", MCP_CALLER) else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class ToolCall(Frozen):
     """A call of a tool."""
 
     id: str
@@ -169,8 +335,7 @@ def denied_because(answer: str) -> str:
     return answer.removeprefix(DENY_BECAUSE) if answer.startswith(DENY_BECAUSE) else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class Prompt(Frozen):
     """A question to the user; open as long as nobody answered it and it was not dismissed."""
 
     question: str
@@ -239,8 +404,7 @@ class Prompt:
         return shown == (PromptType.APPROVAL, tool, call.name, call.arguments, consent)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attachment:
+class Attachment(Frozen):
     """An attached file."""
 
     name: str
@@ -255,8 +419,7 @@ class Attachment:
     encoding: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class Usage(Frozen):
     """What one or more calls of a model used."""
 
     provider: str = ""
@@ -295,7 +458,7 @@ AMOUNTS = tuple(field.name for field in fields(Usage) if type(field.default) in 
 """The fields of `Usage` that are added up: all tokens and dollars."""
 
 
-class PartData:
+class PartData(Frozen):
     """What a message of a council holds beside its text; which class it is depends on its `part`
     (`core/council_parts`).
     """
@@ -309,8 +472,7 @@ SHORTEST_MEASURED_S = 0.2
 """An answer that is written in less time came at once, and has no speed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(Frozen):
     """One utterance; immutable, replaced as a whole when it grows or finishes.
 
     A turn is an agent speaking once. The turns without a parent form a tree, in which turns that follow the
@@ -450,3 +612,148 @@ def new_message(role: str, author: Author, turn_id: str | None = None, **fields:
 def user_name(author: Author, texts: Texts) -> str:
     """Return how the author of a message of the user's side is called: the user, or a program through MCP."""
     return texts("transcript.through_mcp", name=author.program) if author.program else texts("transcript.you")
+
+
+class UsageEntry(Usage):
+    """What one call of a model used, with the message it made and its author."""
+
+    # That of a call which made no message is of its own.
+    message_id: str = ""
+    # ISO 8601 in UTC.
+    at: str = ""
+    session_id: str = ""
+    author_id: str = ""
+    author: str = ""
+
+    @classmethod
+    def of(
+        cls, usage: Usage, message_id: str, at: str, session_id: str, author: Author | None
+    ) -> "UsageEntry":
+        """Return the entry of what a message, or a call that made none, used."""
+        return cls(
+            message_id=message_id,
+            at=at,
+            session_id=session_id,
+            author_id=author.id if author else "",
+            author=author.name if author else "",
+            **asdict(usage),
+        )
+
+    @property
+    def month(self) -> str:
+        """The calendar month in UTC, as providers bill it: `2026-11`."""
+        return self.at[:7]
+
+
+_NOTHING = Usage(cost_usd=0.0)
+_amounts = attrgetter(*AMOUNTS)
+
+
+class Total(Frozen, kw_only=False):
+    """The sum of some calls."""
+
+    # What they used together; the cost is that of the calls with a known price.
+    used: Usage = _NOTHING
+    # How many calls there are, how many without a known price, and how many of those a subscription pays for.
+    calls: int = 0
+    unpriced: int = 0
+    subscribed: int = 0
+    # The calls whose tokens were counted by Moot alone.
+    estimated: int = 0
+
+    @classmethod
+    def of(cls, *calls: Usage) -> "Total":
+        """Return the sum of these calls."""
+        return totals(("", call) for call in calls).get("", cls())
+
+    def __add__(self, other: "Total") -> "Total":
+        return Total(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+
+    @property
+    def known_usd(self) -> float:
+        """The dollars of the calls with a known price."""
+        return self.used.cost_usd or 0.0
+
+    @property
+    def cost_usd(self) -> float | None:
+        """The known dollars, None where none of the calls has a price."""
+        return None if self.calls and self.unpriced == self.calls else self.known_usd
+
+
+def totals(calls: Iterable[tuple[str, Usage]]) -> dict[str, Total]:
+    """Return the sum of the calls that have the same name.
+
+    They are as many as a month has calls, or the whole ledger: a record is made of each sum, and of no call.
+    """
+    sums: dict[str, list[Any]] = {}
+    nothing: list[Any] = [0, 0, 0, 0, *_amounts(_NOTHING)]
+    for name, call in calls:
+        amounts = [amount or 0 for amount in _amounts(call)]
+        counts = (1, call.cost_usd is None, call.subscribed, call.estimated)
+        sums[name] = [*map(add, sums.get(name, nothing), (*counts, *amounts))]
+    return {name: _total(each[:4], each[4:]) for name, each in sums.items()}
+
+
+def _total(counts: Sequence[int], amounts: Sequence[float]) -> Total:
+    calls, unpriced, subscribed, estimated = counts
+    values: dict[str, Any] = dict(zip(AMOUNTS, amounts, strict=True))
+    return Total(Usage(**values, estimated=estimated > 0), calls, unpriced, subscribed, estimated)
+
+
+def tokens_text(tokens: int) -> str:
+    """Return a number of tokens in short: `950`, `6.2k`, `272k`, `1.3M`."""
+    if tokens < 1_000:
+        return str(tokens)
+    if tokens < 100_000:
+        return f"{tokens / 1_000:.1f}k"
+    if tokens < 1_000_000:
+        return f"{tokens // 1_000}k"
+    return f"{tokens / 1_000_000:.1f}M"
+
+
+def used_text(total: Total, tokens: int | None = None) -> str:
+    """Return the tokens of calls, or a part of them, in short: `≈ 6.2k` where some of them are estimated."""
+    text = tokens_text(total.used.tokens if tokens is None else tokens)
+    return f"≈ {text}" if total.estimated else text
+
+
+def limits_text(words: Callable[..., str], limits: RunLimits) -> str:
+    """Return limits in short: `30 min · 100 calls · $2`."""
+    parts = (
+        words("unit.minutes", amount=limits.minutes) if limits.minutes else "",
+        words("limits.calls", count=limits.calls) if limits.calls else "",
+        words("unit.usd", amount=f"{limits.usd:g}") if limits.usd else "",
+    )
+    return " · ".join(filter(None, parts)) or words("setting.no_limit")
+
+
+def near_text(words: Callable[..., str], limit: str, spent: float, most: float) -> str:
+    """Return that a run has used most of what it may, as its event says."""
+    return words(f"limit.near.{limit}", spent=f"{spent:.3g}", most=f"{most:g}")
+
+
+def saved_text(words: Callable[..., str], total: Total) -> str:
+    """Return what the providers' caches saved in words, "" where they saved nothing."""
+    return words("cost.saved", amount=amount_text(total.used.saved_usd)) if total.used.saved_usd > 0 else ""
+
+
+def spent_text(words: Callable[..., str], total: Total) -> str:
+    """Return the money and the tokens of calls, and what the providers' caches saved, in words."""
+    text = words("cost.tokens", cost=money_text(words, total), tokens=used_text(total))
+    return " · ".join(filter(None, (text, saved_text(words, total))))
+
+
+def money_text(words: Callable[..., str], total: Total) -> str:
+    """Return what calls cost in words."""
+    known = total.known_usd
+    if not total.calls:
+        return words("cost.money", amount=amount_text(0))
+    if total.subscribed and total.subscribed == total.unpriced and not known:
+        return words("cost.subscription")
+    if total.cost_usd is None or (not known and total.unpriced):
+        return words("cost.unknown")
+    if total.unpriced:
+        return words("cost.least", amount=amount_text(known))
+    if not known:
+        return words("cost.free")
+    return words("cost.about" if total.estimated else "cost.money", amount=amount_text(known))

@@ -1,24 +1,192 @@
 """The plug for models: providers' states, requests, the pieces of answers, and what a test or a search found.
 
-Also models that can be downloaded to this computer, the plug that keeps their files, and that of the network.
+Also models that can be downloaded to this computer, the plug that keeps their files, and that of the network;
+what is known about a model, and who says so.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, field
+import dataclasses
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
 from app.core.catalog import COMPATIBLE, EMBEDDED, KINDS, LOCAL, ProviderConfig
 from app.core.definitions import Effort
+from app.core.frozen import Frozen
 from app.core.message import Usage
-from app.core.model_facts import ModelFacts, Price
+
+LOCAL_WINDOW = 8_192
+CLOUD_WINDOW = 128_000
+
+
+class FactSource(StrEnum):
+    """Who says it, the most believed first."""
+
+    USER = "user"
+    SERVER = "server"
+    ERROR = "error"
+    LIST = "list"
+    CHECK = "check"
+    DEFAULT = "default"
+
+
+class TakesTemperature(StrEnum):
+    """Whether a model takes a temperature; WITHOUT_EFFORT: only while it does not think."""
+
+    YES = "yes"
+    NO = "no"
+    WITHOUT_EFFORT = "without_effort"
+
+
+class CacheKind(StrEnum):
+    """How a model's server remembers the beginning of a request: not at all, by itself, or
+    where marks say so.
+    """
+
+    NONE = "none"
+    AUTO = "auto"
+    MARKS = "marks"
+
+
+class Price(Frozen):
+    """The price of a model in US dollars for one token; both `read` and `written` are 0 where it is free.
+
+    `cached` is for a token that comes from the provider's cache, `cache_write` for one that is put there, and
+    `cache_hour` for one that is kept there for an hour; None where it costs as much as without. A request of
+    more than `tier` tokens costs more; 0 where all cost the same.
+    """
+
+    read: float = 0.0
+    written: float = 0.0
+    cached: float | None = None
+    cache_write: float | None = None
+    cache_hour: float | None = None
+    tier: int = 0
+
+    @property
+    def free(self) -> bool:
+        """Whether a call costs nothing."""
+        return not self.read and not self.written
+
+    def cost_of(self, read: int, written: int) -> float:
+        """Return the US dollars of tokens that were read and written, none of them from a cache."""
+        return read * self.read + written * self.written
+
+    def saved(self, cached: int, written: int, *, for_hour: bool = False) -> float:
+        """Return the dollars that the cache saved, less what writing to it cost."""
+        read = self.read if self.cached is None else self.cached
+        write = self.read if self.cache_write is None else self.cache_write
+        if for_hour and self.cache_hour is not None:
+            write = self.cache_hour
+        return cached * (self.read - read) - written * (write - self.read)
+
+
+class ModelFacts(Frozen):
+    """What one source says about a model, or all of them together; a default value means
+    that it is not known.
+
+    `window` is how many tokens a request may have, `most_output` an answer. `efforts` are the values of
+    Effort that the model takes, `default_effort` is what it does by itself ("none": it does not think),
+    `top_effort` is its provider's name for Effort.MAX. `cache_min` is the shortest beginning, in tokens, that
+    a cache keeps. `retires_on` is a date, `at` when it was learnt (ISO 8601, UTC).
+
+    Of the voting check (`engine/voting`) `stable` is how many questions it answered alike in both orders, -1
+    where it was not checked to the end; `answers` has a letter for each of its answers so far, and `address`
+    is where it was asked.
+    """
+
+    window: int = 0
+    most_output: int = 0
+    tools: bool | None = None
+    images: bool | None = None
+    pdf: bool | None = None
+    picture_out: bool | None = None
+    efforts: tuple[str, ...] | None = None
+    default_effort: str = ""
+    top_effort: str = ""
+    temperature: str = ""
+    cache: str = ""
+    cache_min: int = 0
+    prices: Price | None = None
+    retires_on: str = ""
+    stable: int = -1
+    answers: str = ""
+    address: str = ""
+    source: str = FactSource.DEFAULT
+    at: str = ""
+
+    def thinks_at(self, effort: str) -> bool:
+        """Return whether the model may think when it is asked for an effort; if that is not known, it may."""
+        if effort == Effort.AUTO:
+            effort = self.default_effort
+        return effort != Effort.NONE and self.efforts != ()
+
+
+class KnownFacts(Frozen):
+    """What one source says about a model of a provider, as `models.json` keeps it."""
+
+    provider: str
+    model: str
+    facts: ModelFacts
+
+
+class ModelQuirks(Frozen):
+    """How a model at an address must be asked, learnt from what it refused.
+
+    `without` are arguments that it refuses. `new_name_of_max_tokens`: it knows max_completion_tokens only.
+    `no_system`: it takes no system text. `strict_turns`: user and assistant must alternate. `wants_thought`:
+    it wants back what it thought before its calls. `most_output` is the longest answer that may be asked for,
+    0 where that is not known.
+    """
+
+    without: tuple[str, ...] = ()
+    new_name_of_max_tokens: bool = False
+    no_system: bool = False
+    strict_turns: bool = False
+    wants_thought: bool = False
+    most_output: int = 0
+
+
+class KnownQuirks(Frozen):
+    """The quirks of a model, as `models.json` keeps them; `at` is when the last was learnt (ISO 8601,
+    UTC).
+    """
+
+    base_url: str
+    model: str
+    at: str
+    quirks: ModelQuirks
+
+
+class KnownModels(Frozen):
+    """All that is known about models and outlives a restart."""
+
+    facts: tuple[KnownFacts, ...] = ()
+    quirks: tuple[KnownQuirks, ...] = ()
+
+
+def believed(said: Iterable[ModelFacts], *, local: bool) -> ModelFacts:
+    """Return what is believed of all that is said about a model; `source` is that of its window."""
+    # A later version may have written another source into `models.json`: it is believed least.
+    order: dict[str, int] = {source: place for place, source in enumerate(FactSource)}
+    usual = ModelFacts(window=LOCAL_WINDOW if local else CLOUD_WINDOW)
+    ranked = [*sorted(said, key=lambda facts: order.get(facts.source, len(order))), usual]
+    values: dict[str, Any] = {
+        field.name: next(
+            (value for facts in ranked if (value := getattr(facts, field.name)) != field.default),
+            field.default,
+        )
+        for field in dataclasses.fields(ModelFacts)
+    }
+    window = next(facts for facts in ranked if facts.window)
+    return ModelFacts(**values | {"source": window.source, "at": window.at})
+
 
 HUB = "https://huggingface.co"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderStatus:
+class ProviderStatus(Frozen):
     """A provider as the faces show it.
 
     `key_source` is keyring, environment, session or "" (none); `ready` whether a turn may start;
@@ -40,8 +208,7 @@ class ProviderStatus:
     place: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalModel:
+class LocalModel(Frozen):
     """A model that runs on this computer: of the catalogue, or from a file of the user's.
 
     `size` is the file's in bytes, `done` how much of it is downloaded, `path` the complete file, "" while
@@ -86,8 +253,7 @@ class LocalModel:
         return [f"{item.rstrip('/')}/{place}" for item in sources.split() or (HUB,)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchProgress:
+class FetchProgress(Frozen):
     """How far a download is: bytes, bytes a second, and the seconds that are left."""
 
     done: int
@@ -159,8 +325,7 @@ class FinishReason(StrEnum):
     TRUNCATED = "truncated"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestResult:
+class TestResult(Frozen):
     """The result of testing a provider: `models` the server's own list, `seconds` the time
     of the first answer, and the `model` that was asked.
     """
@@ -173,8 +338,7 @@ class TestResult:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundServer:
+class FoundServer(Frozen):
     """A server of models on this computer; `models` are those for chats.
 
     A server that does not identify itself has no `name`; one that needs a key lists no models before it gets
@@ -188,8 +352,7 @@ class FoundServer:
     needs_key: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CachePlan:
+class CachePlan(Frozen):
     """What a provider's cache may keep of a request, because the speaker's next one begins the same.
 
     `key` is the same for all requests of a speaker in a session. `life` is how long it is worth keeping: 5m,
@@ -205,8 +368,7 @@ class CachePlan:
     grows: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRequest:
+class ModelRequest(Frozen):
     """One call of a model. `messages` are chat messages in OpenAI's form, already legal for all.
 
     `opener` is text the answer must begin with (an embedded model is steered by it); it is part of the answer
@@ -237,16 +399,14 @@ def one_message(provider: str, model: str, content: object, **fields: Any) -> Mo
     return ModelRequest(provider=provider, model=model, messages=messages, **fields)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class Text(Frozen):
     """A piece of the answer, of its thinking, or both."""
 
     text: str = ""
     thinking: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallPiece:
+class CallPiece(Frozen):
     """A piece of a tool call: the calls of an answer are in the order of their numbers.
 
     `id` and `name` come with a call's first piece, `arguments` is JSON text in any number of pieces.
@@ -258,8 +418,7 @@ class CallPiece:
     arguments: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PicturePiece:
+class PicturePiece(Frozen):
     """A piece of a picture in base 64: the pictures of an answer are numbered from 0.
 
     `media_type` comes with a picture's first piece.
@@ -270,8 +429,7 @@ class PicturePiece:
     media_type: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class Finished(Frozen):
     """The end of the stream."""
 
     # Why it ended.
@@ -289,8 +447,7 @@ class Finished:
     left_out: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentAct:
+class AgentAct(Frozen):
     """What an external agent says it does, as known by now: `arguments` is JSON text, `text` what came of it.
 
     `state` is a MessageState: streaming while it runs. What comes later about the same `id` takes its place.
@@ -303,8 +460,7 @@ class AgentAct:
     state: str = "streaming"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentOption:
+class AgentOption(Frozen):
     """An answer that an external agent offers: `name` is its label, `kind` what it means, as
     in `core.message.Prompt`.
     """
@@ -313,8 +469,7 @@ class AgentOption:
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentAsk:
+class AgentAsk(Frozen):
     """An external agent asks whether it may do what it has told of as `act`; `title`
     and `arguments` are what it wants.
 

@@ -12,13 +12,13 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import sha256
-from json import dumps
 from typing import Any, Final, cast
 from urllib.parse import unquote, urlsplit
 
 from app.core.errors import BadInput
+from app.core.frozen import Frozen
 from app.core.json_values import object_in
 
 REFERENCE: Final = re.compile(r"\$\{secret:([^{}]{1,200})\}")
@@ -26,8 +26,7 @@ REFERENCE: Final = re.compile(r"\$\{secret:([^{}]{1,200})\}")
 WINDOWS: Final = sys.platform == "win32"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class McpServer:
+class McpServer(Frozen):
     """An entry of `mcp.json`: a command with its arguments and environment, or an address."""
 
     name: str
@@ -52,7 +51,7 @@ class McpServer:
         ]
         if any(values):
             bound += values
-        return sha256(dumps(bound, sort_keys=True).encode()).hexdigest()
+        return sha256(json.dumps(bound, sort_keys=True).encode()).hexdigest()
 
 
 PLACE = "mcp:"
@@ -146,7 +145,7 @@ def resolved(server: McpServer, value: Callable[[str], str | None]) -> McpServer
     """Return a server with its secrets in place of the references; one without a value stays a reference."""
 
     def fill(text: str) -> str:
-        return REFERENCE.sub(lambda match: _or(value(match[1]), match[0]), text)
+        return REFERENCE.sub(lambda match: match[0] if (kept := value(match[1])) is None else kept, text)
 
     return replace(
         server,
@@ -397,10 +396,6 @@ def _must_be_seen(value: str) -> bool:
 
 def _is_secret_name(name: str) -> bool:
     return any(_SECRET_WORD.fullmatch(word.lower()) for word in _NAME_WORD.findall(name))
-
-
-def _or(value: str | None, other: str) -> str:
-    return other if value is None else value
 
 
 Field = tuple[str | int, ...]

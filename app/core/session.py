@@ -6,7 +6,7 @@ Why it has its status is a code of `reason.<code>`, numbers after `:`, several j
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from enum import StrEnum
 from typing import Any, Final, Literal, NamedTuple, Self, TypeVar
 
@@ -30,10 +30,10 @@ from app.core.council import (
 from app.core.criteria import Criterion
 from app.core.definitions import QUEUED, Agent, Group, SavedPrompt, StepState, StepStatus, WorkflowDefinition
 from app.core.errors import BY_PROVIDER, FailureKind
-from app.core.message import Attachment, PromptReason
+from app.core.frozen import Frozen
+from app.core.message import Attachment, PromptReason, UsageEntry
 from app.core.settings import RunLimits
 from app.core.texts import Texts
-from app.core.usage import UsageEntry
 
 
 class ExportFormat(StrEnum):
@@ -95,8 +95,7 @@ class DebateTools(StrEnum):
     OWN = "own"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Folder:
+class Folder(Frozen):
     """Sessions of one project: `instructions` and the paths of `context` files that those begun
     in it are given.
     """
@@ -148,8 +147,7 @@ class SessionSummary(NamedTuple):
     chosen_folder: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanItem:
+class PlanItem(Frozen):
     """One step of a plan; `criteria` are what must be true when it is done."""
 
     text: str
@@ -157,8 +155,7 @@ class PlanItem:
     criteria: tuple[Criterion, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Frozen):
     """The goal of a session, and the steps to it in their order; items are counted from 0."""
 
     goal: str = ""
@@ -175,8 +172,7 @@ MOST_ROUNDS = 1_000
 MAX_TOPIC_CHARACTERS = 8_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Council:
+class Council(Frozen):
     """What the user wants of a council; what came of it is in its messages.
 
     With `differences` one call compares the answers. It is made by `helper`, a "provider/model", "" where
@@ -231,8 +227,7 @@ class Council:
         return self.blind if self.blind is not None and self.blind.order else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DebateChoices:
+class DebateChoices(Frozen):
     """How a debate is held: what its draft, its set-up and the debate itself have in common."""
 
     rounds: int = DEFAULT_ROUNDS
@@ -284,7 +279,6 @@ class DebateChoices:
         return {field.name: getattr(self, field.name) for field in fields(DebateChoices)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Debate(DebateChoices):
     """The set-up of a debate, and how far it is.
 
@@ -341,8 +335,7 @@ class Debate(DebateChoices):
         return next((vote.reason for vote in self.no_votes if vote.model == name), "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueuedMessage:
+class QueuedMessage(Frozen):
     """What the user, or the program `by`, sent while the assistant was busy; it waits for its turn.
 
     `provider` and `model` answer it alone, both "" for the chat's.
@@ -356,8 +349,7 @@ class QueuedMessage:
     model: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerChoice:
+class AnswerChoice(Frozen):
     """What the user chose for one answer alone: the turn `turn_id`, which follows `follows`.
 
     `provider` and `model` are empty together: then the speaker uses its own; so it does where `effort` is "".
@@ -370,8 +362,7 @@ class AnswerChoice:
     effort: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chat:
+class Chat(Frozen):
     """The assistant of a chat, and where in the tree of turns the conversation stands.
 
     `head` is the id of the last turn of the version that is shown, "" before the first. `mode` is default or
@@ -409,8 +400,7 @@ class Chat:
     chosen_folder: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupState:
+class GroupState(Frozen):
     """The group of a session; `members` are assistants' ids, `names` their names, as they were
     when the session began.
     """
@@ -427,8 +417,7 @@ class GroupState:
         return dict(zip(self.members, self.names, strict=False)).get(member, member)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkflowState:
+class WorkflowState(Frozen):
     """The workflow of a session: its definition as it was when it began, the user's command, and every
     step.
     """
@@ -438,8 +427,7 @@ class WorkflowState:
     steps: tuple[StepState, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class Session(Frozen):
     """A saved conversation without its messages.
 
     `kind` says which parts it has: a debate has `debate`; a chat has `chat`; a group and a workflow have
@@ -534,7 +522,6 @@ class Session:
         return {"chat": replace(self.chat, **changed)} if self.chat is not None else {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DebateSession(Session):
     """A debate of several models."""
 
@@ -542,7 +529,6 @@ class DebateSession(Session):
     kind: Literal["debate"] = "debate"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ChatSession(Session):
     """A chat with one assistant and the sub-agents it calls."""
 
@@ -550,7 +536,6 @@ class ChatSession(Session):
     kind: Literal["chat"] = "chat"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSession(ChatSession):
     """A chat with a group led by an orchestrator, who is the chat's assistant."""
 
@@ -558,7 +543,6 @@ class GroupSession(ChatSession):
     kind: Literal["group"] = "group"  # type: ignore[assignment]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowSession(ChatSession):
     """Work in steps; each step is a turn of the assistant of its role, below the workflow's own turn."""
 
@@ -600,7 +584,6 @@ class Reason(StrEnum):
     REPEATED = "repeated"
     BUDGET_MODEL_CALLS = "budget_model_calls"
     BUDGET_TOOL_ROUNDS = "budget_tool_rounds"
-    BUDGET_SUB_AGENT_RUNS = "budget_sub_agent_runs"
     BUDGET_MINUTES = "budget_minutes"
     BUDGET_COST = "budget_cost"
     CRITERIA_UNMET = "criteria_unmet"

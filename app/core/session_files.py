@@ -3,10 +3,10 @@
 import contextlib
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from app.core.errors import BadInput
+from app.core.frozen import Frozen
 from app.core.session import OF_FOLDER
 from app.core.texts import exact
 
@@ -60,8 +60,7 @@ class BadPathError(BadInput):
         return self.why
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileVersion:
+class FileVersion(Frozen):
     """One version of a file of a session, or the news that the file is gone."""
 
     path: str

@@ -2,10 +2,11 @@
 fields.
 """
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from enum import StrEnum
 from typing import Any
 
+from app.core.frozen import Frozen
 from app.core.texts import LANGUAGES
 
 SYSTEM = "system"
@@ -39,8 +40,7 @@ class WhenClosed(StrEnum):
     PAUSE = "pause"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunLimits:
+class RunLimits(Frozen):
     """How far a run goes before it pauses: minutes, calls of models, dollars; 0 for no limit."""
 
     minutes: int = 0
@@ -52,8 +52,7 @@ AN_HOUR = RunLimits(minutes=60, calls=500, usd=5.0)
 """What a run that is left alone for an hour may take."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(Frozen):
     """What a setting may be, and on which `page` of the dialog it is chosen ("" where it is not a row there).
 
     A setting with `choices` is one of them; a number is between `least` and `most`, `step` by `step`.
@@ -72,8 +71,7 @@ def _setting(default: Any, page: str = "", **rule: Any) -> Any:
     return field(default=default, metadata={"rule": Rule(page=page, **rule)})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Frozen):
     """What the user chose, in the order of the dialog's rows.
     `may_read_any` are ids of providers that may be asked for titles and summaries of any session,
     `helper_model` is who writes these ("provider/model", "" for the model that answers), `favourite_models`

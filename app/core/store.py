@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from app.core.frozen import Frozen
 from app.core.session import Definition
 
 if TYPE_CHECKING:
@@ -16,20 +16,18 @@ if TYPE_CHECKING:
     from app.core.draft import Draft
     from app.core.errors import Problem
     from app.core.events import Event
-    from app.core.message import Message
+    from app.core.message import Message, Total, UsageEntry
     from app.core.servers import McpServer
     from app.core.session import Folder, Session, SessionSummary
     from app.core.session_files import FileVersion, Make, Writer
     from app.core.settings import Settings
-    from app.core.usage import Total, UsageEntry
 
 Stored = TypeVar("Stored")
 # Makes what is to be stored of what there is.
 Change = Callable[[Stored], Stored]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredSession:
+class StoredSession(Frozen):
     """A session read from disk, already mended: running is paused, streaming is stopped.
 
     `damaged` counts records that could not be read (the original file is kept); `read_only` is
@@ -42,8 +40,7 @@ class StoredSession:
     read_only: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(Frozen):
     """A place where a text was found; `message_id` is "" for a title, `excerpt` one line around it."""
 
     session: SessionSummary
@@ -69,8 +66,7 @@ class Difference(StrEnum):
     UNREADABLE = "unreadable"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Backup:
+class Backup(Frozen):
     """One file of backups: `why` it was made, when (ISO 8601 UTC), and its size in bytes."""
 
     path: str
@@ -79,8 +75,7 @@ class Backup:
     size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PackedSession:
+class PackedSession(Frozen):
     """A session in a backup; `state` compares it with now.
 
     missing: it is not here. same: all of it is here, perhaps with more. changed: each has something the other
@@ -95,8 +90,7 @@ class PackedSession:
     state: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PackedDocument:
+class PackedDocument(Frozen):
     """A small document in a backup: its name below the data directory, and its `state` as of a session."""
 
     name: str
@@ -110,8 +104,7 @@ class PackedDocument:
         return self.name.partition("/")[0].partition(".")[0]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BackupContents:
+class BackupContents(Frozen):
     """What is in a backup, each part compared with what is here now."""
 
     backup: Backup
@@ -119,8 +112,7 @@ class BackupContents:
     documents: tuple[PackedDocument, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Restored:
+class Restored(Frozen):
     """What came back: ids of sessions, ids of copies beside changed ones, names of documents.
 
     `backup` is the file that holds the state from before. `unapproved` are the ids of those sessions and
@@ -142,8 +134,7 @@ class Restored:
         return {name: len(some) for name, some in found.items() if some}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thrown:
+class Thrown(Frozen):
     """A file in the trash: `file` is its name there, `session_id` the session's id or "" for anything else.
 
     `days_left` says how many days it is kept.
@@ -158,8 +149,7 @@ class Thrown:
     size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilesSize:
+class FilesSize(Frozen):
     """How many files a session has, how many bytes all their versions take,
     and how many bytes the old ones alone.
     """
@@ -169,8 +159,7 @@ class FilesSize:
     old: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartSize:
+class PartSize(Frozen):
     """The size of a part of the data directory: its name, bytes and number of files."""
 
     name: str
@@ -329,6 +318,15 @@ class Documents(Protocol):
     thread, between no two other changes, so that none is lost; what it raises is raised.
     """
 
+    # In folders of these names.
+    assistants: DefinitionStore[Agent]
+    groups: DefinitionStore[Group]
+    workflows: DefinitionStore[WorkflowDefinition]
+    panels: DefinitionStore[Panel]
+    journal: DefinitionStore[Decision]
+    folders: DefinitionStore[Folder]
+    saved_prompts: DefinitionStore[SavedPrompt]
+
     def settings(self) -> Settings:
         """Return the settings as last read or saved."""
 
@@ -355,34 +353,6 @@ class Documents(Protocol):
 
     async def change_model_lists(self, change: Change[tuple[ModelList, ...]]) -> None:
         """Change `models.json`. Raises StorageError."""
-
-    @property
-    def assistants(self) -> DefinitionStore[Agent]:
-        """The assistants of `assistants/`."""
-
-    @property
-    def groups(self) -> DefinitionStore[Group]:
-        """The groups of `groups/`."""
-
-    @property
-    def workflows(self) -> DefinitionStore[WorkflowDefinition]:
-        """The workflows of `workflows/`; each can run."""
-
-    @property
-    def panels(self) -> DefinitionStore[Panel]:
-        """The panels of `panels/`."""
-
-    @property
-    def journal(self) -> DefinitionStore[Decision]:
-        """The decisions of `journal/`."""
-
-    @property
-    def folders(self) -> DefinitionStore[Folder]:
-        """The folders of `folders/`."""
-
-    @property
-    def saved_prompts(self) -> DefinitionStore[SavedPrompt]:
-        """The prompts of `saved_prompts/`."""
 
     def mcp_servers(self) -> tuple[McpServer, ...]:
         """Return the servers of `mcp.json`."""
@@ -464,9 +434,6 @@ class Secrets(Protocol):
 
     async def unlock(self) -> bool:
         """Let the user unlock the keyring, and look up again what was looked up; false where that failed."""
-
-    async def set(self, provider: str, key: str) -> bool:
-        """Store a key; false where it lives for this run only, or is stored later. Raises BadInput."""
 
     async def keep(self, place: str, value: str) -> bool:
         """Store any text unchanged; false where it is kept for this run only, or is stored later."""

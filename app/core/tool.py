@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 
 from app.core.criteria import Criterion
 from app.core.definitions import Agent, ServerPrompt
+from app.core.frozen import Frozen
 from app.core.message import Attachment, Author, Message, Prompt
 from app.core.servers import McpServer
 from app.core.session import AgentMode, Plan, PlanItem
@@ -65,8 +66,7 @@ FILES: Final = "files"
 """The set of tools for the files of a session; debates have none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolResult:
+class ToolResult(Frozen):
     """The result of a tool: text for the model, and what the loop does next.
 
     `control` is continue, wait (for the answer to `prompt`) or end (the turn). `resources` are MCP-UI
@@ -89,8 +89,7 @@ def is_page(resource: Mapping[str, object]) -> bool:
     return isinstance(inner, Mapping) and str(inner.get("uri", "")).startswith("ui://")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolProgress:
+class ToolProgress(Frozen):
     """How far a running tool is: the `share` from 0 to 1, None where that is not known, and what it does now.
 
     One that is `refused` says instead that further questions of the tool are refused.
@@ -148,8 +147,7 @@ Run = Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResult]]
 Strays = Callable[[Mapping[str, object], Sequence[Message]], bool]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class Tool(Frozen):
     """Something a model may call.
 
     `key` is its name on the allow-list and to the model, `group` the set it belongs to, `parameters` the JSON
@@ -176,8 +174,7 @@ class Tool:
     modes: tuple[str, ...] = (AgentMode.DEFAULT,)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolChoice:
+class ToolChoice(Frozen):
     """A tool as an assistant is given it: by its own key, or by that of its group."""
 
     key: str
@@ -227,8 +224,7 @@ def assistant_called(name: str, agents: Sequence[Agent], unknown: str) -> Agent:
     raise ToolError(f"{name.strip()[:80]} {unknown}. You may call: {listed}.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerResource:
+class ServerResource(Frozen):
     """A resource that a server lists; braces in its address are blanks to be filled in."""
 
     uri: str
@@ -237,8 +233,7 @@ class ServerResource:
     media_type: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerStatus:
+class ServerStatus(Frozen):
     """An MCP server as the faces show it.
 
     `state` is off, connecting, connected, down or asking (for consent: to its command line, or to the

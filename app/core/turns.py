@@ -3,16 +3,20 @@
 A turn without a parent follows another one ("" the first); turns that follow the same one and begin with the
 same role are versions of each other. A turn with a parent was called there: a sub-agent's, or a workflow's
 step. A summary stands beside the tree, at the turn up to which it goes. Engine, window, export and terminal
-have no other tree.
+have no other tree. Also removes the approvals from a session that comes from a file: they hold only where
+they were given.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from enum import Enum, auto
 from itertools import takewhile
 from typing import NamedTuple
 
-from app.core.definitions import WORKFLOW
-from app.core.message import Message, MessageState, Role, ToolCall, new_message
+from app.core.definitions import STEP, WORKFLOW
+from app.core.frozen import Frozen
+from app.core.message import Message, MessageState, PromptType, Role, ToolCall, new_message
+from app.core.session import Reason, Session, Status
 from app.core.tool import Control
 
 
@@ -380,3 +384,56 @@ def asked_at(messages: Sequence[Message], *, group: bool) -> int:
         if one.by_user and one.answers is None and not told:
             return place
     return -1
+
+
+CLOSED_RESULT = (
+    "This call was not run: the session comes from a file, and approvals are not taken from files."
+)
+
+
+class Unapproved(Frozen):
+    """A session without approvals: `messages` are all of its messages, `written` those that are new
+    or changed.
+    """
+
+    session: Session
+    messages: tuple[Message, ...]
+    written: tuple[Message, ...]
+
+
+def without_approvals(session: Session, messages: Sequence[Message]) -> Unapproved:
+    """Return a session in which no call can run on the strength of an earlier approval.
+
+    Each call without a result gets one that says it was not run, the questions of such a call and every open
+    approval are dismissed, and lasting permissions are removed, with the folder that was chosen.
+    """
+    finished = {(msg.turn_id, msg.tool_call_id) for msg in messages if msg.role == Role.TOOL and msg.ended}
+    results: dict[tuple[str, str | None], Message] = {}
+    for message in messages:
+        for call in message.tool_calls:
+            # A step of a workflow is written down as a call, but no tool has its name.
+            is_step = session.workflow is not None and call.name == STEP
+            if not is_step and (message.turn_id, call.id) not in finished:
+                closed = failed_result(message, call.id, CLOSED_RESULT)
+                results.setdefault((message.turn_id, call.id), closed)
+    kept: list[Message] = []
+    changed: list[Message] = []
+    for message in messages:
+        kept.append(message)
+        if message.asks and _is_of_call(message, results):
+            kept[-1] = message.dismissed()
+            changed.append(kept[-1])
+    written = (*changed, *results.values())
+    if session.chat is not None or session.debate is not None:
+        session = replace(session, **session.allowing(()))  # type: ignore[arg-type]
+        if session.chat is not None:
+            session = replace(session, chat=replace(session.chat, chosen_folder=""))
+        if written and session.status == Status.WAITING:
+            session = replace(session, status=Status.PAUSED, reason=Reason.FROM_FILE)
+    return Unapproved(session=session, messages=(*kept, *results.values()), written=written)
+
+
+def _is_of_call(message: Message, results: dict[tuple[str, str | None], Message]) -> bool:
+    """Say whether a question asks for an approval, or belongs to a call that had no result."""
+    assert message.prompt is not None
+    return message.prompt.type == PromptType.APPROVAL or (message.turn_id, message.tool_call_id) in results

@@ -18,6 +18,7 @@ from enum import StrEnum
 from app.core.definitions import Agent, Busy, role_of
 from app.core.errors import BadInput, NotFound
 from app.core.events import AvailabilityChanged, EventBus
+from app.core.frozen import Frozen
 from app.core.ids import new_id
 from app.core.owned_tasks import end_tasks, start_owned
 from app.core.session import Reason
@@ -70,8 +71,7 @@ def policy_of(busy: Busy | None, role: str) -> Busy:
     return _ROLES.get(role_of(role), ANYBODY)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class Task(Frozen):
     """A task of an assistant; `provider` is the provider of the model it needs."""
 
     id: str
@@ -79,15 +79,13 @@ class Task:
     provider: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
+class Started(Frozen, kw_only=False):
     """The task runs now."""
 
     task: Task
 
 
-@dataclass(frozen=True, slots=True)
-class Waits:
+class Waits(Frozen, kw_only=False):
     """The task waits; `place` counts from 0, `deadline` is when it gives up (None: never).
 
     `held` says that its assistant takes no new work.
@@ -99,8 +97,7 @@ class Waits:
     held: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Frozen, kw_only=False):
     """The task will not run: `reason` is a Refusal."""
 
     task: Task
@@ -373,8 +370,7 @@ class SentTo(Exception):
         self.agent_id = agent_id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class Work(Frozen):
     """What a slot is for: the session, `about` the task in words, and whether another assistant may take
     it.
     """
@@ -384,8 +380,7 @@ class Work:
     may_move: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(Frozen):
     """A task of an assistant as people see it, and for how many seconds it has run or waited.
 
     `place` counts waiting tasks from 0 and is None for running ones. `left` are the seconds until it gives
@@ -400,6 +395,9 @@ class Job:
     place: int | None = None
     left: float | None = None
     expected: float | None = None
+
+
+_UNNAMED = Work()
 
 
 @dataclass(slots=True)
@@ -430,13 +428,16 @@ class Slots:
     _takes: dict[str, float] = field(default_factory=dict, init=False)
     _timer: asyncio.Task[None] | None = field(default=None, init=False)
 
+    def __post_init__(self) -> None:
+        self.counts, self.is_held = self._core.counts, self._core.is_held
+
     @asynccontextmanager
     async def taken(
         self,
         agent_id: str,
         provider: str = "",
         *,
-        work: Work = Work(),
+        work: Work = _UNNAMED,
         waits: Callable[[Waits], None] = lambda _: None,
     ) -> AsyncIterator[None]:
         """Hold a slot of an assistant while the block runs. Raises NotFree, and SentTo where it may move.
@@ -467,10 +468,6 @@ class Slots:
             self._apply(self._core.finish(task.id, self._clock()))
             self._set_timer()
             self._changed(agent_id)
-
-    def counts(self, agent_id: str) -> tuple[int, int, int]:
-        """Return how much runs, queues, and waits with a time limit."""
-        return self._core.counts(agent_id)
 
     def load(self, agent_id: str) -> int:
         """Return how many tasks of an assistant run or wait."""
@@ -516,10 +513,6 @@ class Slots:
     def renew(self) -> None:
         """Apply the assistants' policies as they are now."""
         self._apply(self._core.renew(self._clock()))
-
-    def is_held(self, agent_id: str) -> bool:
-        """Say whether an assistant takes no new work, as the user said."""
-        return self._core.is_held(agent_id)
 
     def pause_provider(self, provider: str, seconds: float) -> None:
         """Start no task at a provider for some seconds."""
@@ -624,14 +617,11 @@ class Queues:
         self._directory = directory
         self._documents = documents
         self._bus = bus
+        self.counts, self.is_held = slots.counts, slots.is_held
 
     def jobs(self, agent_id: str = "") -> list[Job]:
         """Return what runs and waits, of one assistant or of all."""
         return [job for job in self._slots.jobs() if agent_id in ("", job.agent_id)]
-
-    def counts(self, agent_id: str) -> tuple[int, int, int]:
-        """Return how much of an assistant runs, queues, and waits with a time limit."""
-        return self._slots.counts(agent_id)
 
     def takers(self, job_id: str) -> list[Agent]:
         """Return the assistants that could take a waiting task instead, those of its role first; none
@@ -687,10 +677,6 @@ class Queues:
 
         await self._documents.change_settings(change)
         self._slots.hold(agent_id, held)
-
-    def is_held(self, agent_id: str) -> bool:
-        """Say whether the user holds an assistant back."""
-        return self._slots.is_held(agent_id)
 
     def tell(self, agent_id: str) -> None:
         """Publish how busy an assistant is; other ids, such as those of participants, are ignored."""

@@ -5,17 +5,16 @@ Also models on this computer: downloading, adding and removing them; `engine.loc
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from urllib.parse import urlsplit
 
 from app.core import catalog
+from app.core.catalog import recipe_of
 from app.core.errors import BadInput, MootError, NotFound
 from app.core.events import EventBus, ModelFetching, ModelsChanged, Notice
-from app.core.external_agents import recipe_of
 from app.core.ids import utc_now
-from app.core.model_facts import ModelFacts
 from app.core.owned_tasks import end_tasks, start_owned
 from app.core.provider import FetchProgress, FoundServer, LocalModel, Models, ProviderStatus, TestResult
 from app.core.servers import split_command
@@ -44,9 +43,9 @@ class Connections:
     # Two quick changes of the same list must not overlap.
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
-    async def warm(self) -> None:
-        """Return when a try would not have to wait for Moot itself. Raises ProviderError."""
-        await self._models.warm()
+    def __post_init__(self) -> None:
+        self.warm, self.found_agents = self._models.warm, self._models.found_agents
+        self.known_facts, self.can_fetch_embedded = self._models.known_facts, self._models.can_fetch_embedded
 
     async def offers(self) -> tuple[FoundServer, ...]:
         """Look for servers on this computer; return those that are not configured yet.
@@ -89,10 +88,6 @@ class Connections:
         await self._save(config)
         return config
 
-    def can_fetch_embedded(self) -> bool:
-        """Say whether the embedded model could work here but its file is missing."""
-        return self._models.can_fetch_embedded()
-
     async def fetch_embedded(self, progress: Callable[[int, int], None]) -> None:
         """Fetch the built-in model's file and check its hash. Raises MootError; cancelling leaves nothing."""
         await self._models.fetch_embedded(progress)
@@ -124,10 +119,6 @@ class Connections:
     def list_of(self, provider_id: str) -> catalog.ModelList | None:
         """Return the list that was fetched from a provider last."""
         return next((item for item in self._documents.model_lists() if item.provider == provider_id), None)
-
-    def known_facts(self, provider_id: str, model: str) -> ModelFacts:
-        """Return what is known about a model by now."""
-        return self._models.known_facts(provider_id, model)
 
     async def learn_facts(self, wanted: Iterable[tuple[str, str]] | None = None) -> None:
         """Look up what is known about models, by provider and name, so that `known_facts` says it; None
@@ -202,10 +193,6 @@ class Connections:
         if config.kind == catalog.EMBEDDED:
             raise BadInput("last_model")
         await self._save(replace(config, models=models))
-
-    async def found_agents(self) -> Mapping[str, str]:
-        """Look for the known external agents; return the files of those that are installed, by recipe."""
-        return await self._models.found_agents()
 
     def agent_draft(self, line: str) -> catalog.ProviderConfig:
         """Return an external agent as it would be added: by the name of its recipe, or with a command line.

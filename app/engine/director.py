@@ -4,13 +4,11 @@ The directors of debates, chats, groups and workflows are pure: no clock, no ran
 writing.
 """
 
-from dataclasses import dataclass
-
+from app.core.frozen import Frozen
 from app.core.session import QueuedMessage
 
 
-@dataclass(frozen=True, slots=True)
-class Speak:
+class Speak(Frozen, kw_only=False):
     """It is the turn of a speaker, by id.
 
     In a chat or group the turn begins behind `follows` or, with a `turn_id`, goes on; `last` tells an
@@ -28,39 +26,33 @@ class Speak:
     retakes: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Frozen, kw_only=False):
     """These steps of a workflow can begin, side by side."""
 
     steps: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(Frozen, kw_only=False):
     """The next message of the queue is sent."""
 
     message: QueuedMessage
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Frozen, kw_only=False):
     """Nothing can be done until something in flight ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Frozen, kw_only=False):
     """Nothing can be done until the user says something."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finish:
+class Finish(Frozen, kw_only=False):
     """The session is complete."""
 
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Halt:
+class Halt(Frozen, kw_only=False):
     """The session must pause."""
 
     reason: str

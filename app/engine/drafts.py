@@ -5,7 +5,7 @@ import logging
 import time
 
 from app.core.draft import Draft
-from app.core.errors import Problem, StorageError
+from app.core.errors import StorageError
 from app.core.events import EventBus, Notice
 from app.core.owned_tasks import start_owned
 from app.core.store import DraftFiles
@@ -21,6 +21,7 @@ class Drafts:
 
     def __init__(self, files: DraftFiles, bus: EventBus) -> None:
         self._files = files
+        self.problems = files.problems
         self._bus = bus
         self._drafts: dict[str, Draft] = {}
         self._changed: set[str] = set()
@@ -79,10 +80,6 @@ class Drafts:
             await self.save()
         except StorageError as error:
             log.warning("a draft could not be written: %s", error)
-
-    def problems(self) -> tuple[Problem, ...]:
-        """Return the files that could not be used."""
-        return self._files.problems()
 
     async def _save_soon(self) -> None:
         """Write once nothing was changed for a moment; during constant typing every few seconds."""

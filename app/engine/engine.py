@@ -17,6 +17,7 @@ from app.core.catalog import PROGRAM, ProviderConfig, provider_kind
 from app.core.definitions import Agent, Busy, SavedPrompt, WorkflowDefinition
 from app.core.errors import BadInput, MootError, Problem
 from app.core.files import FileReader
+from app.core.frozen import Frozen
 from app.core.message import Message, Role
 from app.core.provider import Models, Network, ProviderStatus, TestResult
 from app.core.session import DOCX, PDF, ExportFormat, Session, SessionSummary, Status, resumable
@@ -50,21 +51,19 @@ from app.engine.debate.commands import Debates
 from app.engine.debate.estimates import Estimates
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import Candidate, DebateSetup
-from app.engine.decisions.journal import Journal, is_date
-from app.engine.decisions.memo import Memo, memo_of
-from app.engine.decisions.memo_formats import MEMO_FORMATS, memo_as_html, memo_as_markdown
+from app.engine.decisions import MEMO_FORMATS, Journal, Memo, is_date, memo_as_html, memo_as_markdown, memo_of
 from app.engine.drafts import Drafts
 from app.engine.export.document import DocumentPart
 from app.engine.export.formats import FILE_FORMATS, is_markdown, page_of
 from app.engine.group.commands import Groups
 from app.engine.history import TokenCount
 from app.engine.importing import Arrival, Arrivals, Surroundings, arrivals, messages_alone
-from app.engine.library.agents import MADE_FOR, AgentDirectory, AgentModel, Assistants, Readers
+from app.engine.library.agents import MADE_FOR, AgentDirectory, Assistants
 from app.engine.library.definitions import PROMPT_KIND, Definitions, Folders
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
+from app.engine.providers import Servers
 from app.engine.runner import Run, Sessions, check_open
-from app.engine.servers import Servers
 from app.engine.session_kinds import export, in_turns, kind_of
 from app.engine.turns.context import MeteredModels, Services
 from app.engine.usage_book import UsageBook
@@ -77,8 +76,7 @@ __all__ = ["Candidate", "CouncilSetup", "DebateSetup", "Engine"]
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Permission:
+class Permission(Frozen):
     """Says that tools of one server ("" for Moot's own) run without a question in a session, in all
     where `session_id` is "".
 
@@ -352,8 +350,7 @@ async def _no_links(_: str) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plugs:
+class Plugs(Frozen):
     """What the engine is connected to: the disk, the keyring, the models, the tools, what reads
     files, and what makes Markdown HTML, and Markdown that loads nothing.
 
@@ -376,8 +373,7 @@ class Plugs:
     embedded_problem: Callable[[], str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resources:
+class Resources(Frozen):
     """What comes with the program: prompts, assistants and workflows by language, and the folder of
     groups.
     """
@@ -406,6 +402,7 @@ class Engine:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         store, documents, models, tools = plugs.store, plugs.documents, plugs.models, plugs.tools
+        self.sessions = store.summaries
         prompts, facts = resources.prompts, models.known_facts
         self.bus = bus
         self.links: Callable[[str], Awaitable[bool]] = _no_links
@@ -428,8 +425,11 @@ class Engine:
         self.folders = Folders(documents, bus, self._language, {}, plugs.files)
         self.saved_prompts = Definitions(PROMPT_KIND, documents, bus, self._language, resources.saved_prompts)
         self._sessions = Sessions(store, bus, self._run_of, self.folders.briefed, self._check_readable)
+        self.live, self.open, self.wait = self._sessions.live, self._sessions.open, self._sessions.wait
+        self.put_away, self.ask_again = self._sessions.put_away, self._calls.end_pause
         self.assistants = Assistants(documents, bus, self._language, resources.assistants, tools)
         self._directory = AgentDirectory(documents, tools, self.providers, self.assistants, facts)
+        self.models_for = self._directory.models_for
         self._slots = Slots(
             Availability(
                 self._policy, lambda _: None, lambda agent_id: agent_id in self.settings().held_back
@@ -500,23 +500,11 @@ class Engine:
 
     # Sessions
 
-    def sessions(self) -> list[SessionSummary]:
-        """List every session, newest first."""
-        return self._store.summaries()
-
     def tail(self, session_id: str, count: int = 60) -> list[Message]:
         """Return the last messages of a session, without opening it."""
         live = self._sessions.live(session_id)
         tail = list(live.whole_messages())[-count:] if live else self._store.tail(session_id, count)
         return [message for message in tail if message.role != Role.SUMMARY]
-
-    def live(self, session_id: str) -> LiveSession | None:
-        """Return an open session, None where it is not open."""
-        return self._sessions.live(session_id)
-
-    async def open(self, session_id: str) -> LiveSession:
-        """Open a session. Raises NotFound, StorageError."""
-        return await self._sessions.open(session_id)
 
     async def open_waiting(self) -> None:
         """Open the sessions that were left waiting, so that `chats.needs_you` knows their questions."""
@@ -625,10 +613,6 @@ class Engine:
         else:
             await self.open(session_id)
 
-    async def put_away(self, session_id: str) -> None:
-        """Pause a session at once, because Moot ends."""
-        await self._sessions.put_away(session_id)
-
     async def resume(self, session_id: str) -> None:
         """Resume a paused session. Raises BadInput where it has ended."""
         live = await self.open(session_id)
@@ -652,10 +636,6 @@ class Engine:
         """Stop a session; the text so far is kept, and `resume` undoes it."""
         await self._sessions.stop(await self.open(session_id))
 
-    async def wait(self, session_id: str) -> Session:
-        """Wait until the session no longer runs, and return it."""
-        return await self._sessions.wait(session_id)
-
     async def shutdown(self) -> None:
         """Pause all sessions, write what is left, and close the files."""
         await self.drafts.close()
@@ -675,12 +655,6 @@ class Engine:
             for config in providers.configured(self._documents)
         ]
 
-    def models_for(self, who: Readers) -> tuple[AgentModel, ...]:
-        """Return the models that read what is said to an assistant, to any (None), to a group, or
-        to participants.
-        """
-        return self._directory.models_for(who)
-
     async def look_for_servers(self) -> bool:
         """Find out which local servers answer, for `providers`. Return whether that has changed."""
         local = [
@@ -699,7 +673,10 @@ class Engine:
         """Add or replace a provider. Raises BadInput, StorageError."""
         config = providers.check_provider(config)
         providers.check_readable(self._documents, [config.id])
-        await self._documents.change_providers(lambda known: providers.with_provider(known, config))
+        added = {config.id: config}
+        await self._documents.change_providers(
+            lambda known: tuple(({each.id: each for each in providers.with_built_in(known)} | added).values())
+        )
         await self._secrets.refresh(((providers.key_place(config), config.kind),))
 
     async def remove_provider(self, provider_id: str) -> Callable[[], Awaitable[bool]]:
@@ -720,10 +697,6 @@ class Engine:
             return await return_key()
 
         return bring_back
-
-    def ask_again(self, provider_id: str) -> None:
-        """Ask a provider again at once, however long it asked to wait."""
-        self._calls.end_pause(provider_id)
 
     async def test_provider(self, provider_id: str) -> TestResult:
         """Try a provider with its key."""

@@ -15,11 +15,18 @@ from itertools import accumulate
 from math import ceil
 from typing import NamedTuple, TypeGuard
 
-from app.core.files import LONG_TEXT, PDF, first_pages, numbered, page_count, pages_of, with_page_numbers
+from app.core.files import (
+    LONG_TEXT,
+    PDF,
+    can_be_sent,
+    first_pages,
+    numbered,
+    page_count,
+    pages_of,
+    with_page_numbers,
+)
 from app.core.message import Attachment, Message, MessageState, Role, SummaryNote, ToolCall
-from app.core.model_facts import ModelFacts
-from app.core.pictures import can_be_sent
-from app.core.provider import ModelRequest
+from app.core.provider import ModelFacts, ModelRequest
 from app.core.session import Chat
 from app.core.settings import HistoryLength, Settings
 from app.core.texts import Texts, amount_text, visible

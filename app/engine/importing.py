@@ -6,22 +6,22 @@ is BadInput that says where.
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from app.core.approvals import without_approvals
 from app.core.definitions import Agent
 from app.core.errors import BadInput
+from app.core.frozen import Frozen
 from app.core.ids import derived_id, is_id, new_id
 from app.core.json_values import as_list, as_object, read_object
-from app.core.message import Author, Message, Role
+from app.core.message import Author, Message, Role, limits_text
 from app.core.session import AgentMode, Chat, ChatSession, Debate, DebateTools, Plan, Session, Status
 from app.core.store import StoredSession
 from app.core.texts import clean_text, fenced, size_text
-from app.core.usage import limits_text
-from app.engine.chat.commands import title_of
+from app.core.turns import without_approvals
 from app.engine.chat.run import USER_AUTHOR
+from app.engine.chat.titles import title_of
 from app.engine.debate.modes import ROLES
 from app.engine.export.document import MOOT_SESSION
 
@@ -31,8 +31,7 @@ Kind = TypeVar("Kind")
 _MILLISECONDS = 100_000_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignMessage:
+class ForeignMessage(Frozen):
     """A message by the user, or by `name`. `at` is ISO 8601 in UTC, "" where it is unknown."""
 
     by_user: bool
@@ -41,8 +40,7 @@ class ForeignMessage:
     at: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignChat:
+class ForeignChat(Frozen):
     """A conversation: `app` is the program it comes from, `source_id` its id there."""
 
     app: str
@@ -58,8 +56,7 @@ class ForeignChat:
         return derived_id(self.app, self.source_id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignApp:
+class ForeignApp(Frozen):
     """A program that exports: `is_of` knows its values by what is in them, `chats` reads one.
 
     `chats` is given the words for what cannot come over (picture, file, tool), and raises BadInput.
@@ -472,8 +469,7 @@ APPS: tuple[ForeignApp, ...] = (CHATGPT, CLAUDE, OPEN_WEBUI, LOBE_CHAT)
 MOOT = "Moot"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
+class Arrival(Frozen):
     """One session a file would bring: what a list says of it, and how it is made.
 
     `app` is the program's name. `known` says that it is here already and is left alone; `unapproved` that
@@ -547,8 +543,7 @@ def messages_alone(session: Session) -> Session:
     return session
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arrivals:
+class Arrivals(Frozen):
     """The contents of an imported file; `faults` say what could not be read, and where."""
 
     name: str
@@ -561,8 +556,7 @@ class Arrivals:
         return tuple(session for session in self.sessions if not session.known)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Surroundings(Frozen):
     """What sessions are made with: the texts of the language, the assistant to use, and the ids
     that are taken.
     """

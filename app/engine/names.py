@@ -7,10 +7,10 @@ A Korean name carries particles ("클로드는", "제미나이님에게"), so a 
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from app.core.council import Participant
+from app.core.frozen import Frozen
 from app.core.message import Author
 from app.core.texts import KOREAN_READINGS
 
@@ -43,8 +43,7 @@ _REQUEST = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Frozen, kw_only=False):
     """A participant's name in a text: where, and with which particles behind it."""
 
     participant_id: str

@@ -8,12 +8,13 @@ and `cache_plan` says so.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 
 from app.core.definitions import SWITCH_ASSISTANT, Agent, Creativity, Group, Leader
+from app.core.frozen import Frozen
 from app.core.ids import new_id
 from app.core.json_values import object_in
 from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role, ToolCall
@@ -31,8 +32,7 @@ WINDOW = 15
 """How many of its last messages a debate sends where nothing else is chosen."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class Attempt(Frozen):
     """The constraints of a request: at most `window` messages, and whether the answer before was empty."""
 
     window: int = WINDOW
@@ -108,8 +108,7 @@ def root_turn(
     return replace(turn, **fields)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentTurn:
+class AgentTurn(Frozen):
     """A turn of an assistant: its model, and its place in the tree of turns.
 
     `stack` are the assistants' ids from the root to this one; `task` is what a sub-agent was given; `notes`
@@ -261,8 +260,7 @@ def _system(turn: AgentTurn, words: Mapping[str, str], has_tools: bool, about_us
     return "\n\n".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(Frozen, kw_only=False):
     """What came before a turn, as its assistant is sent it: a summary, and every turn behind it,
     the oldest first.
 

@@ -15,11 +15,10 @@ from weakref import WeakValueDictionary
 from app.core.errors import BadInput, MootError, StorageError
 from app.core.events import EventBus, SessionDeleted
 from app.core.ids import new_id
-from app.core.message import Author, Message
+from app.core.message import Author, Message, UsageEntry
 from app.core.owned_tasks import start_owned
 from app.core.session import Reason, Session, Status, at_limit, has_ended, resumable
 from app.core.store import SessionStore, StoredSession
-from app.core.usage import UsageEntry
 from app.engine.live_session import LiveSession
 from app.engine.request import AgentTurn
 from app.engine.turns.context import Outcome, Services

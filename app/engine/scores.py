@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from app.core.council import BINS, FAILED, HELD, PANEL, Calibration, CastVote, Decision, bin_of, wilson
+from app.core.frozen import Frozen
 
 FEW, ENOUGH, CALIBRATED = 5, 10, 20
 """How many votes with a known outcome a model needs before a sentence, a score,
@@ -16,8 +16,7 @@ right.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
+class Score(Frozen):
     """How right the votes of a model, or of a panel, were at the end."""
 
     # How many votes are known to be right or wrong, and how many were right.

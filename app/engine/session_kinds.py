@@ -13,12 +13,12 @@ from html import escape
 from time import perf_counter
 from typing import TypeVar
 
-from app.core.approvals import without_approvals
 from app.core.council import Decision
 from app.core.errors import BadInput
 from app.core.json_values import as_object
 from app.core.session import ExportFormat, Session, code_of_session
 from app.core.session_files import FileVersion
+from app.core.turns import without_approvals
 from app.engine.chat.export import ChatDocument
 from app.engine.chat.run import ChatRun
 from app.engine.council.commands import council_object
@@ -26,7 +26,7 @@ from app.engine.council.debate_run import DebateRun
 from app.engine.council.export import DebateDocument
 from app.engine.council.run import CouncilRun
 from app.engine.debate.providers import DebateProviders
-from app.engine.decisions.journal import decided_object
+from app.engine.decisions import decided_object
 from app.engine.export.document import MOOT_SESSION, DocumentParts
 from app.engine.export.event_lines import fields_of, message_object, plain, workflow_object
 from app.engine.export.formats import as_html, as_markdown

@@ -11,10 +11,10 @@ from dataclasses import InitVar, dataclass, field, fields
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import Event, EventBus, MessageFinished, UsageReported
 from app.core.ids import utc_now
+from app.core.message import Total, UsageEntry, totals
 from app.core.provider import ModelRequest, Models
 from app.core.settings import Settings
 from app.core.store import UsageLedger
-from app.core.usage import Total, UsageEntry, totals
 
 Shares = list[tuple[str, Total]]
 """What each name had of a month, the dearest first."""
@@ -47,6 +47,7 @@ class UsageBook:
 
     def __post_init__(self, bus: EventBus) -> None:
         bus.subscribe(self._on_events)
+        self.close = self._ledger.close
 
     async def months(self) -> list[tuple[str, Total]]:
         """Return the sum of each month, the newest first; this month's is there always. Raises
@@ -109,10 +110,6 @@ class UsageBook:
     async def bring_in(self, entries: Sequence[UsageEntry]) -> None:
         """Count the calls of a backup that are not known here. Raises StorageError."""
         self._count(await self._ledger.bring_in(entries))
-
-    async def close(self) -> None:
-        """Write what is left."""
-        await self._ledger.close()
 
     def _count(self, entries: Sequence[UsageEntry]) -> None:
         for month, total in totals((entry.month, entry) for entry in entries).items():

@@ -1,5 +1,5 @@
 """Reads files of the user: text in a thread, documents and pictures in a child process for each file.
 
-`reader`: the parent's end. `encodings`: texts that are not UTF-8. `file_reader`: the child process, which
+`reader`: the parent's end. `file_reader`: the child process, which
 alone imports the libraries that read documents.
 """

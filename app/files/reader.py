@@ -16,7 +16,7 @@ from app.core import files
 from app.core.errors import BadInput
 from app.core.message import Attachment
 from app.core.texts import clean_text
-from app.files.encodings import decoded
+from app.files.file_reader.document import decoded
 
 SECONDS = 30.0
 # The process ends itself sooner, by what it takes of the processor, where the system can do that.

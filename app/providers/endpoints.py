@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from app.core.catalog import provider_kind, with_scheme
 from app.core.definitions import Effort
 from app.core.errors import FailureKind, ProviderError
-from app.core.model_facts import ModelFacts
+from app.core.provider import ModelFacts
 
 # Where almost every server has OpenAI's API.
 _USUAL_PATH = "/v1"

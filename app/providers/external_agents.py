@@ -20,15 +20,23 @@ import msgspec
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.private_files import make_private_folder, replace_text
 from app.children.processes import AGENT_HOST, end_processes, marked, system_environment, user_environment
-from app.core.catalog import ProviderConfig
+from app.core.catalog import DEFAULT_MODEL, FOLDER, RECIPES, AgentRecipe, ProviderConfig, recipe_of
 from app.core.errors import FailureKind, ProviderError
-from app.core.external_agents import DEFAULT_MODEL, FOLDER, RECIPES, AgentRecipe, recipe_of
 from app.core.ids import new_id
 from app.core.json_values import object_in
 from app.core.message import Usage
-from app.core.model_facts import FactSource, ModelFacts
 from app.core.owned_tasks import start_owned
-from app.core.provider import AgentAct, AgentAsk, Delta, Finished, ModelRequest, TestResult, Text
+from app.core.provider import (
+    AgentAct,
+    AgentAsk,
+    Delta,
+    FactSource,
+    Finished,
+    ModelFacts,
+    ModelRequest,
+    TestResult,
+    Text,
+)
 from app.core.texts import clean_text, clean_values
 from app.providers.agent_host.host import UNSEEN, read_record, write_record
 from app.providers.fact_book import FactBook

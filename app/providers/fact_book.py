@@ -14,7 +14,8 @@ import msgspec
 
 from app.core.errors import MootError
 from app.core.ids import utc_now
-from app.core.model_facts import (
+from app.core.owned_tasks import start_owned
+from app.core.provider import (
     FactSource,
     KnownFacts,
     KnownModels,
@@ -23,7 +24,6 @@ from app.core.model_facts import (
     ModelQuirks,
     believed,
 )
-from app.core.owned_tasks import start_owned
 
 # A server may be corrected; after this it is asked in the usual way again.
 _QUIRKS_LAST = timedelta(days=30)

@@ -33,8 +33,7 @@ from app.core.definitions import Effort
 from app.core.errors import BadInput, MootError, StorageError
 from app.core.files import regular_size
 from app.core.json_values import object_in, objects_in
-from app.core.model_facts import ModelFacts, TakesTemperature
-from app.core.provider import FetchProgress, FoundServer, LocalModel
+from app.core.provider import FetchProgress, FoundServer, LocalModel, ModelFacts, TakesTemperature
 from app.core.texts import clean_text
 from app.providers.embedded_server import ServerSpec, memory_budget
 

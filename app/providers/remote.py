@@ -14,24 +14,26 @@ from typing import Any
 
 import msgspec
 
-from app.children import processes
+from app.children import host_client, processes
 from app.children.host_client import HostClient, HostProcess, Line
-from app.children.network import missing_certificates, proxy_for, unsupported_proxy
 from app.children.processes import MODEL_HOST, find_command, search_path
 from app.core import catalog
+from app.core.catalog import DEFAULT_MODEL, RECIPES, recipe_of
 from app.core.errors import BadInput, FailureKind, ProviderError, StorageError
-from app.core.external_agents import DEFAULT_MODEL, RECIPES, recipe_of
 from app.core.ids import new_id
-from app.core.model_facts import FactSource, ModelFacts, Price, TakesTemperature
 from app.core.owned_tasks import start_owned
 from app.core.provider import (
     CallPiece,
     Delta,
+    FactSource,
     Finished,
     FoundServer,
     LocalModel,
+    ModelFacts,
     ModelRequest,
     PicturePiece,
+    Price,
+    TakesTemperature,
     TestResult,
     Text,
 )
@@ -218,9 +220,9 @@ class RemoteModels(HostClient):
             address = complete_address(row.kind, config.base_url or row.base_url)
         except ProviderError:
             return False
-        if unsupported_proxy(address):
+        if host_client.unsupported_proxy(address):
             return True
-        if not proxy_for(address):
+        if not host_client.proxy_for(address):
             return await listens(address, _LISTEN_SECONDS)
         answer = await self._ask_once({"op": "reach", "base_url": address, "seconds": _REACH_SECONDS})
         return answer is not None and bool(answer.get("reached"))
@@ -386,7 +388,7 @@ class RemoteModels(HostClient):
         address = config.base_url or row.base_url
         if not address or not catalog.is_near(address) or (provider, model) in self._windows_asked:
             return
-        if unsupported_proxy(address):
+        if host_client.unsupported_proxy(address):
             return
         try:
             server = {"kind": row.kind, "base_url": complete_address(row.kind, address), "model": model}
@@ -468,7 +470,7 @@ class RemoteModels(HostClient):
             await asyncio.to_thread(self._add_server, line)
         else:
             line["base_url"] = complete_address(row.kind, config.base_url or row.base_url)
-            if proxy := unsupported_proxy(line["base_url"]):
+            if proxy := host_client.unsupported_proxy(line["base_url"]):
                 raise ProviderError(FailureKind.SOCKS, proxy)
             if quirks := self._book.quirks(line["base_url"], request.model):
                 line["quirks"] = dataclasses.asdict(quirks)
@@ -501,7 +503,7 @@ class RemoteModels(HostClient):
     async def _explained(self, failure: str, detail: str) -> str:
         """Return a failure's detail, with the variable that names certificates which are not there."""
         certificates = failure == FailureKind.CERTIFICATE
-        missing = await asyncio.to_thread(missing_certificates) if certificates else ""
+        missing = await asyncio.to_thread(host_client.missing_certificates) if certificates else ""
         return self.clean(" · ".join(filter(None, (detail, missing))))
 
 

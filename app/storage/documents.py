@@ -23,21 +23,20 @@ from app.core.council import Decision, Panel
 from app.core.definitions import Agent, Group, Leader, SavedPrompt, WorkflowDefinition, faults
 from app.core.draft import Draft
 from app.core.errors import BadInput, NotFound, Problem, StorageError
-from app.core.model_facts import KnownModels
+from app.core.provider import KnownModels
 from app.core.servers import McpServer
 from app.core.session import Definition, Folder
 from app.core.settings import Settings, rules
 from app.core.texts import clean_values
-from app.storage import connections, json_file
+from app.storage import json_file
 from app.storage.codec import Plain, is_known, plain, with_unknown
-from app.storage.connections import PROVIDERS
 from app.storage.file_system import FileSystem, storage_errors, write_whole
-from app.storage.json_file import VERSION, Field, JsonFile
+from app.storage.json_file import PROVIDERS, VERSION, Field, JsonFile
 from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.threads import InThread, OneAtATime, Result, awaited, in_thread
 
 if TYPE_CHECKING:
-    from app.core.store import Change
+    from app.core.store import Change, DefinitionStore
 
 KEPT_VERSIONS = 20
 MOST_VERSION = 1_000_000_000
@@ -140,10 +139,7 @@ class DefinitionFolder(Generic[Definition]):
         with storage_errors(path):
             self._keep_known(definition_id, path, found)
             self._keep(definition_id, found)
-            self._disk.make_folder(self._trash)
-            self._disk.replace(path, json_file.place_in_trash(self._disk, self._trash, definition_id))
-            self._disk.sync_folder(self._trash)
-            self._disk.sync_folder(self._folder)
+            self._disk.move(path, json_file.place_in_trash(self._disk, self._trash, definition_id))
         self.load()
 
     @awaited
@@ -331,17 +327,20 @@ class JsonDocuments:
         # are written.
         self._settings = self._written = Settings()
         self._unwritten: list[Change[Settings]] = []
-        self._providers = connections.ProviderEntries(providers=())
-        self._models = connections.CachedModels()
+        self._providers = json_file.ProviderEntries(providers=())
+        self._models = json_file.CachedModels()
         self._run = OneAtATime("moot-documents").run
-        shared = (paths.trash, self._disk, self._run, on_replaced)
-        self.assistants = DefinitionFolder(ASSISTANT, paths.assistants, *shared)
-        self.groups = DefinitionFolder(GROUP, paths.groups, *shared)
-        self.workflows = DefinitionFolder(WORKFLOW, paths.workflows, *shared)
-        self.panels = DefinitionFolder(PANEL, paths.panels, *shared)
-        self.journal = DefinitionFolder(DECISION, paths.journal, *shared)
-        self.folders = DefinitionFolder(FOLDER, paths.folders, *shared)
-        self.saved_prompts = DefinitionFolder(SAVED_PROMPT, paths.saved_prompts, *shared)
+
+        def kept(kind: DefinitionKind[Definition], folder: Path) -> DefinitionStore[Definition]:
+            return DefinitionFolder(kind, folder, paths.trash, self._disk, self._run, on_replaced)
+
+        self.assistants = kept(ASSISTANT, paths.assistants)
+        self.groups = kept(GROUP, paths.groups)
+        self.workflows = kept(WORKFLOW, paths.workflows)
+        self.panels = kept(PANEL, paths.panels)
+        self.journal = kept(DECISION, paths.journal)
+        self.folders = kept(FOLDER, paths.folders)
+        self.saved_prompts = kept(SAVED_PROMPT, paths.saved_prompts)
         self._folders: dict[str, DefinitionFolder[Any]] = {name: getattr(self, name) for name in DEFINITIONS}
         self._servers: tuple[McpServer, ...] = ()
         self._consents: frozenset[str] = frozenset()
@@ -422,30 +421,30 @@ class JsonDocuments:
         """
         self._look_again(self._paths.providers)
         providers = change(self._providers.providers)
-        document, entries = connections.writable_entries(self._paths.providers)
+        document, entries = json_file.writable_entries(self._paths.providers)
         # Entries that cannot be read, now or when the program started, stay as they are.
         unread = {*entries.unusable, *self._providers.unusable}
         places = {name: place for name, place in entries.places.items() if name not in unread}
         readable = tuple(config for config in providers if config.id not in unread)
-        document[PROVIDERS] = connections.with_providers(document[PROVIDERS], places, readable)
+        document[PROVIDERS] = json_file.with_providers(document[PROVIDERS], places, readable)
         self._write(self._paths.providers, document)
 
     @awaited
     def throw_provider(self, provider_id: str) -> str:
         """Move an entry of `providers.json` to the trash and return its file there. Raises StorageError."""
         self._look_again(self._paths.providers)
-        document, entries = connections.writable_entries(self._paths.providers)
+        document, entries = json_file.writable_entries(self._paths.providers)
         places = entries.places
         if entries.document is None:
             # There is no file yet from which a built-in provider could be removed.
-            document[PROVIDERS] = connections.with_providers([], {}, entries.providers)
+            document[PROVIDERS] = json_file.with_providers([], {}, entries.providers)
             places = {config.id: place for place, config in enumerate(entries.providers)}
         if problem := entries.problem_of(provider_id):
             raise json_file.refusal(problem)
         if provider_id not in places:
             raise NotFound("provider_not_found", provider=provider_id)
         place = places[provider_id]
-        file = connections.throw_entry(self._disk, self._paths.trash, document, place, provider_id)
+        file = json_file.throw_entry(self._disk, self._paths.trash, document, place, provider_id)
         self._write(self._paths.providers, document)
         return file
 
@@ -455,13 +454,13 @@ class JsonDocuments:
         path = self._paths.trash / file
         if kind == "provider":
             self._look_again(self._paths.providers)
-            document, entries = connections.writable_entries(self._paths.providers)
-            connections.put_entry_back(path, document, {*entries.places, *entries.unusable})
+            document, entries = json_file.writable_entries(self._paths.providers)
+            json_file.put_entry_back(path, document, {*entries.places, *entries.unusable})
             self._write(self._paths.providers, document)
         else:
             self._look_again(self._paths.mcp)
-            before, _ = connections.read_mcp(self._paths.mcp)
-            self._replace_servers(before, connections.with_thrown_server(path, before))
+            before, _ = json_file.read_mcp(self._paths.mcp)
+            self._replace_servers(before, json_file.with_thrown_server(path, before))
         with storage_errors(path):
             self._disk.remove(path)
 
@@ -495,10 +494,10 @@ class JsonDocuments:
         """
         self._look_again(self._paths.mcp)
         servers = change(self._servers)
-        before, known = connections.read_mcp(self._paths.mcp)
-        document = connections.with_servers(before, known, servers)
+        before, known = json_file.read_mcp(self._paths.mcp)
+        document = json_file.with_servers(before, known, servers)
         problems: list[Problem] = []
-        usable = connections.read_servers(JsonFile(self._paths.mcp, document, {}), problems)
+        usable = json_file.read_servers(JsonFile(self._paths.mcp, document, {}), problems)
         if any(server.name not in usable for server in servers):
             raise StorageError("invalid_record", path=str(self._paths.mcp), detail=problems[-1].field)
         self._replace_servers(before, document)
@@ -509,10 +508,10 @@ class JsonDocuments:
         StorageError.
         """
         self._look_again(self._paths.mcp)
-        before, known = connections.read_mcp(self._paths.mcp)
+        before, known = json_file.read_mcp(self._paths.mcp)
         if name not in known:
             raise NotFound("mcp_server_not_found", name=name)
-        file, document = connections.throw_server(self._disk, self._paths.trash, before, name)
+        file, document = json_file.throw_server(self._disk, self._paths.trash, before, name)
         self._replace_servers(before, document)
         return file
 
@@ -545,7 +544,7 @@ class JsonDocuments:
         self._problems["kept"] = json_file.kept_versions(self._disk, self._paths.quarantine)
         for load in self._loads.values():
             load()
-        self._models = connections.read_models(self._paths.models)
+        self._models = json_file.read_models(self._paths.models)
         for folder in self._folders.values():
             folder.load()
 
@@ -578,7 +577,7 @@ class JsonDocuments:
         with storage_errors(path):
             if now is not None:
                 code, other = ("file_changed", known) if theirs else ("file_unreadable", now)
-                other = connections.packed(other) if path == self._paths.mcp else other
+                other = json_file.packed(other) if path == self._paths.mcp else other
                 kept = str(json_file.keep_bytes(self._disk, self._paths.quarantine, path, other))
             if not theirs:
                 write_whole(self._disk, path.resolve(), known)
@@ -588,7 +587,7 @@ class JsonDocuments:
         self._on_replaced(json_file.Replaced(code=code, name=path.name, kept=kept))
 
     def _load_providers(self) -> None:
-        self._providers = connections.read_providers(self._paths.providers)
+        self._providers = json_file.read_providers(self._paths.providers)
         self._problems["providers"] = list(self._providers.problems)
 
     def _file(self, path: Path) -> tuple[JsonFile | None, list[Problem]]:
@@ -599,7 +598,7 @@ class JsonDocuments:
 
     def _load_servers(self) -> None:
         found, problems = self._file(self._paths.mcp)
-        self._servers = tuple(connections.read_servers(found, problems).values()) if found is not None else ()
+        self._servers = tuple(json_file.read_servers(found, problems).values()) if found is not None else ()
 
     def _load_consents(self) -> None:
         """Read the consents; if they cannot be read there are none, and the user is asked again."""
@@ -635,11 +634,11 @@ class JsonDocuments:
 
     def _save_models(self, **values: Any) -> None:
         self._models = dataclasses.replace(self._models, **values)
-        connections.save_models(self._disk, self._paths.models, self._models)
+        json_file.save_models(self._disk, self._paths.models, self._models)
 
     def _replace_servers(self, before: dict[str, Any], document: dict[str, Any]) -> None:
         # The previous copy must not keep a secret that was moved to the keyring.
-        previous = connections.without_secrets(before, unless=document)
+        previous = json_file.without_secrets(before, unless=document)
         self._write(self._paths.mcp, document, None if previous == before else previous)
 
 

@@ -122,6 +122,13 @@ class FileSystem:
             else:
                 return
 
+    def move(self, source: Path, target: Path) -> None:
+        """Give a file or folder another path, and return when that survives a power cut."""
+        self.make_folder(target.parent)
+        self.replace(source, target)
+        self.sync_folder(target.parent)
+        self.sync_folder(source.parent)
+
     def remove(self, path: Path) -> None:
         """Remove a file."""
         with self._at(path) as (name, at):

@@ -19,8 +19,7 @@ from app.core.files import regular_size
 from app.core.message import Message
 from app.core.store import StoredSession
 from app.core.texts import clean_values
-from app.storage.codec import Wrong
-from app.storage.records import MessageReader, mended_message, mended_session, read_session
+from app.storage.codec import MessageReader, Wrong, mended_message, mended_session, read_session
 
 _CHUNK = 1 << 20
 MAX_DEPTH = 100

@@ -8,11 +8,11 @@ only, because texts may contain every other separator. Reading the same lines ag
 import operator
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from app.core.frozen import Frozen
 from app.storage.codec import encode
 
 VERSION = 1
@@ -28,16 +28,14 @@ _REST = len(_START) + 8 + 2
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Frozen, kw_only=False):
     """A line: its number and its operations, which took effect together or not at all."""
 
     number: int
     ops: list[Op]
 
 
-@dataclass(frozen=True, slots=True)
-class LogRow:
+class LogRow(Frozen, kw_only=False):
     """A line of the file, counted from 1: its whole records, and its bytes if a part of it is damaged."""
 
     place: int

@@ -3,15 +3,15 @@
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from app.core.frozen import Frozen
 from app.core.json_values import as_object
 from app.core.message import Message, MessageState
 from app.core.session import SessionSummary
 from app.core.store import StoredSession
-from app.storage import records
+from app.storage import codec
 from app.storage.codec import Plain, Wrong
 from app.storage.file_system import FileSystem, blocks_backwards, write_all
 from app.storage.lines import (
@@ -40,8 +40,7 @@ _MESSAGE_ID = re.compile(rb'"op":"(?:message","message":\{|text",)"id":"([0-9A-Z
 _OP = re.compile(rb'"op":"(message|text|session)"')
 
 
-@dataclass(frozen=True, slots=True)
-class LogFault:
+class LogFault(Frozen, kw_only=False):
     """A damaged place in a log: its line, counted from 1, and what was lost, such as LINES (`count`),
     MESSAGE or FIELD (its path in `detail`).
     """
@@ -64,7 +63,7 @@ def faults(lines: Iterable[bytes]) -> list[LogFault]:
     finished = _finished(rows)
     found: list[LogFault] = []
     newest, damaged = 0, 0
-    reader = records.MessageReader()
+    reader = codec.MessageReader()
     for row in rows:
         for record in row.records:
             if record.number > newest:
@@ -91,10 +90,10 @@ def _session_faults(rows: list[LogRow]) -> list[LogFault]:
     changes = [(record.number, row.place, op) for row in rows for record in row.records for op in record.ops]
     for _, place, op in sorted(changes, key=operator.itemgetter(0)):
         if op.get("op") == SESSION and isinstance(patch := op.get("patch"), dict):
-            records.apply_patch(session, patch)
+            codec.apply_patch(session, patch)
             line = place
     wrong: list[Wrong] = []
-    records.read_session("", session, wrong)
+    codec.read_session("", session, wrong)
     return [LogFault(line, SESSION_FIELD, detail=field.path) for field in wrong]
 
 
@@ -174,7 +173,7 @@ class Replay:
             elif repeated:
                 continue
             elif name == "session":
-                records.apply_patch(self.session, as_object(op.get("patch")))
+                codec.apply_patch(self.session, as_object(op.get("patch")))
             elif name == "remove" and isinstance(removed := op.get("id"), str):
                 self.messages.pop(removed, None)
                 self._open.pop(removed, None)
@@ -275,7 +274,7 @@ def read_log(
     return replay
 
 
-def read_messages(open_log: Callable[[], BinaryIO], reader: records.MessageReader) -> Replay:
+def read_messages(open_log: Callable[[], BinaryIO], reader: codec.MessageReader) -> Replay:
     """Replay a whole log with its messages read. Raises OSError."""
     replay = read_log(open_log, reader.read)
     replay.more = reader.more
@@ -287,7 +286,7 @@ def load_session(file_system: FileSystem, path: Path, *, mend: bool) -> tuple[St
 
     With `mend`, a running session is paused and a streaming message is stopped.
     """
-    reader = records.MessageReader()
+    reader = codec.MessageReader()
     replay = read_messages(lambda: file_system.open_read(path), reader)
     stored = stored_session(path.stem, replay, reader, mend=mend)
     replay.messages.clear()
@@ -295,7 +294,7 @@ def load_session(file_system: FileSystem, path: Path, *, mend: bool) -> tuple[St
 
 
 def stored_session(
-    session_id: str, replay: Replay, reader: records.MessageReader, *, mend: bool
+    session_id: str, replay: Replay, reader: codec.MessageReader, *, mend: bool
 ) -> StoredSession:
     """Return the session of a log that was replayed with `reader.read`."""
     damaged = replay.damaged
@@ -305,12 +304,12 @@ def stored_session(
             damaged += 1
             del replay.messages[message_id]
         else:
-            replay.messages[message_id] = records.mended_message(message) if mend else message
+            replay.messages[message_id] = codec.mended_message(message) if mend else message
     messages: list[Any] = list(replay.messages.values())
     wrong: list[Wrong] = []
-    session, read_only = records.read_session(session_id, replay.session, wrong)
+    session, read_only = codec.read_session(session_id, replay.session, wrong)
     return StoredSession(
-        session=records.mended_session(session) if mend else session,
+        session=codec.mended_session(session) if mend else session,
         messages=messages,
         damaged=damaged + len(reader.mended) + bool(wrong),
         read_only=read_only or replay.min_reader > READER,
@@ -319,11 +318,11 @@ def stored_session(
 
 def read_summary(file_system: FileSystem, path: Path) -> SessionSummary | None:
     """Return the summary of a log, None if the file contains nothing."""
-    replay = read_log(lambda: file_system.open_read(path), records.price_of)
+    replay = read_log(lambda: file_system.open_read(path), codec.price_of)
     if not replay.session and not replay.messages and not replay.damaged:
         return None
     prices = {message: price for message, price in replay.messages.items() if isinstance(price, float)}
-    return records.summary_of(
+    return codec.summary_of(
         path.stem, replay.session, len(replay.messages), replay.latest, replay.min_reader > READER, prices
     )
 
@@ -365,7 +364,7 @@ def read_tail(file_system: FileSystem, path: Path, count: int) -> list[Message]:
     None if a line is missing or misplaced: then only the whole log tells which are newest.
     """
     newest: dict[str, Message] = {}
-    reader = records.MessageReader()
+    reader = codec.MessageReader()
     order: list[str] = []
     number: int | None = None
     for data in lines_backwards(file_system, path):

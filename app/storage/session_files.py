@@ -36,7 +36,7 @@ from app.core.session_files import (
     is_usual,
 )
 from app.core.store import FilesSize, SessionFiles
-from app.storage.chosen_folder import FolderDisk, is_folder, problem_of, real_folder
+from app.storage.access import FolderDisk, is_folder, problem_of, real_folder
 from app.storage.codec import plain, read
 from app.storage.file_system import FileId, FileSystem, replacing, storage_errors, write_all, write_whole
 from app.storage.lines import Op, by_number, encode_line, read_lines
@@ -643,10 +643,7 @@ def bring_in(disk: FileSystem, folder: Path, log: bytes, content: Callable[[str]
 def move_folder(disk: FileSystem, source: Path, target: Path) -> None:
     """Move the folder of a session, if there is one. Raises OSError."""
     if os.path.lexists(source):
-        disk.make_folder(target.parent)
-        disk.replace(source, target)
-        disk.sync_folder(target.parent)
-        disk.sync_folder(source.parent)
+        disk.move(source, target)
 
 
 def remove_folder(folder: Path) -> None:

@@ -23,7 +23,8 @@ from app.core.ids import derived_id
 from app.core.message import Message, MessageState, Role
 from app.core.session import SessionSummary
 from app.core.store import StoredSession
-from app.storage.codec import Plain, check, plain, with_unknown
+from app.storage import codec
+from app.storage.codec import Plain
 from app.storage.file_system import (
     SIZE,
     TIME,
@@ -40,7 +41,6 @@ from app.storage.json_file import Replaced, keep_bytes
 from app.storage.lines import FIRST_READER, READER, VERSION, Op, encode_line, with_line
 from app.storage.log import Replay, mended_size, read_log, read_messages
 from app.storage.paths import DataPaths
-from app.storage.records import MessageReader, check_session, checked_session, merge_patch, whole_session
 
 FLUSH_BYTES = 2048
 # With what the store gathers before (`sessions.TEXT_SECONDS`) one second.
@@ -153,14 +153,14 @@ class SessionLog:
             match event:
                 case events.SessionStarted():
                     parts.append(head_of(event.session_id, FIRST_READER))
-                    parts.append(plain(event.session))
+                    parts.append(codec.plain(event.session))
                 case events.SessionChanged():
-                    parts.append(plain(event.session))
+                    parts.append(codec.plain(event.session))
                 case events.MessageStarted() | events.MessageFinished():
                     if event.message.role == Role.SUMMARY and self._least_reader < READER:
                         self._least_reader = READER
                         parts.append(head_of(event.session_id, READER))
-                    parts.append({"op": "message", "message": plain(event.message)})
+                    parts.append({"op": "message", "message": codec.plain(event.message)})
                     if event.message.state == MessageState.STREAMING:
                         self._text.begin(event.message)
                 case events.MessageDelta():
@@ -220,9 +220,9 @@ class SessionLog:
     def _is_valid(self, part: Op | Plain) -> bool:
         try:
             if "op" not in part:
-                check_session(part)
+                codec.check_session(part)
             elif part["op"] == "message":
-                check(Message, part["message"])
+                codec.check(Message, part["message"])
         except ValueError as error:
             self._invalid = invalid_record(self.path, error)
             return False
@@ -308,7 +308,7 @@ class SessionLog:
         if data is not None and other.adds(stored.session.updated_at):
             kept, kept_id = keep_log(self._disk, self._paths, self.path.stem, other)
             code = "log_other" if kept_id else "log_unreadable"
-        record = whole_session(self._session, checked_session(stored.session))
+        record = codec.whole_session(self._session, codec.checked_session(stored.session))
         self._known.id = write_whole(self._disk, self.path, log_of(record, stored.messages, self._more))
         self._session = record
         self._number = 1 + len(stored.messages)
@@ -330,10 +330,10 @@ class SessionLog:
                 if part.get("op") == "message":
                     record = part["message"]
                     more = self._more.get(record["id"])
-                    ops.append({**part, "message": with_unknown(Message, more, record)})
+                    ops.append({**part, "message": codec.with_unknown(Message, more, record)})
                 elif "op" in part:
                     ops.append(part)
-                elif patch := merge_patch(session, whole := whole_session(session, part)):
+                elif patch := codec.merge_patch(session, whole := codec.whole_session(session, part)):
                     ops.append({"op": "session", "patch": patch})
                     session = whole
             if ops:
@@ -356,7 +356,7 @@ class SessionLog:
         try:
             self._size = self._disk.identity(descriptor).size
             if self._session is None:
-                self.adopt(read_messages(lambda: self._disk.open_read(self.path), MessageReader()))
+                self.adopt(read_messages(lambda: self._disk.open_read(self.path), codec.MessageReader()))
             if self._size and self._refusal is None:
                 self._mend_tail(descriptor)
             self._known.id = self._disk.identity(descriptor)
@@ -429,9 +429,9 @@ def log_of(record: Plain, messages: Sequence[Message], more: Mapping[str, Plain]
     least = READER if any(item.role == Role.SUMMARY for item in messages) else FIRST_READER
     lines = [encode_line(1, [head_of(record["id"], least), {"op": "session", "patch": record}])]
     for message in messages:
-        said = plain(message)
-        check(Message, said)
-        said = with_unknown(Message, more.get(message.id) if more else None, said)
+        said = codec.plain(message)
+        codec.check(Message, said)
+        said = codec.with_unknown(Message, more.get(message.id) if more else None, said)
         lines.append(encode_line(len(lines) + 1, [{"op": "message", "message": said}]))
     return b"".join(lines)
 
@@ -506,7 +506,7 @@ class OtherLog:
         self.data = data
         self.replay = read_log(lambda: io.BytesIO(data), lambda record: record)
         self._open = dict(self.replay.open_records())
-        self._own: Mapping[str, Plain] = {message.id: plain(message) for message in messages}
+        self._own: Mapping[str, Plain] = {message.id: codec.plain(message) for message in messages}
         self._unwritten = unwritten
 
     def is_log_of(self, session: Plain | None, size: int, number: int) -> bool:

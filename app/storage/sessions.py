@@ -24,15 +24,21 @@ from app.core.message import Message
 from app.core.session import Session, SessionSummary
 from app.core.session_files import files_named
 from app.core.store import Hit, SessionStore, StoredSession, Thrown
-from app.storage import records
+from app.storage import codec
 from app.storage.access import WriterLock
-from app.storage.connections import PROVIDERS, SERVERS, read_providers
 from app.storage.file_system import FileId, FileStat, FileSystem, storage_error, storage_errors, write_whole
-from app.storage.index import SessionIndex, load_index, newest_first, save_index
-from app.storage.json_file import JsonFile, Replaced, place_in_trash, read_json_file
+from app.storage.index import SessionIndex, find_in_sessions, load_index, newest_first, save_index
+from app.storage.json_file import (
+    PROVIDERS,
+    SERVERS,
+    JsonFile,
+    Replaced,
+    place_in_trash,
+    read_json_file,
+    read_providers,
+)
 from app.storage.log import Replay, load_session, read_summary, read_tail
 from app.storage.paths import DataPaths
-from app.storage.search import find_in_sessions
 from app.storage.session_files import ASIDE, FOLDER, VERSIONS, move_folder, remove_folder
 from app.storage.session_log import FLUSH_BYTES, RETRY_SECONDS, SessionLog, invalid_record, log_of
 from app.storage.threads import Result, in_thread, settle
@@ -444,9 +450,9 @@ class JsonLogStore:
             known, stored, replay = await in_thread(lambda: self._load(session_id, path), "moot-load")
         if not self._read_only and session_id not in self._appended:
             prices = self._live[session_id] = {
-                message.id: records.price_of(message) for message in stored.messages
+                message.id: codec.price_of(message) for message in stored.messages
             }
-            self._summaries[session_id] = records.summary_of(
+            self._summaries[session_id] = codec.summary_of(
                 session_id, replay.session, len(prices), replay.latest, stored.read_only, prices
             )
             self._writer.call(lambda: self._writer.log(session_id).adopt(replay, known))
@@ -528,21 +534,20 @@ class JsonLogStore:
         """Move a session to the trash. Raises NotFound, StorageError."""
         path = self._path(session_id)
 
-        def move() -> None:
+        def throw() -> None:
             log = self._writer.log(session_id)
             log.gather_text()
             with contextlib.suppress(StorageError):  # It stays queued, and is written after a restore.
                 log.write(sync=True)
             log.close()
-            self._disk.make_folder(self._paths.trash)
             thrown = place_in_trash(self._disk, self._paths.trash, session_id, ".jsonl")
-            self._move(path, thrown)
+            self._disk.move(path, thrown)
             move_folder(self._disk, self._paths.files / session_id, thrown.with_suffix(FOLDER))
             log.deleted = True
             self._forget_entry(session_id)
 
         self.prepare()
-        await self._run(move, path)
+        await self._run(throw, path)
         self._summaries.pop(session_id, None)
 
     async def restore(self, session_id: str, file: str = "") -> None:
@@ -552,7 +557,7 @@ class JsonLogStore:
         """
         path = self._path(session_id)
 
-        def move() -> SessionSummary | None:
+        def take_out() -> SessionSummary | None:
             thrown = [
                 stat.name
                 for stat in self._disk.scan(self._paths.trash)
@@ -563,22 +568,21 @@ class JsonLogStore:
             if self._disk.exists(path):
                 summary = self._summaries.get(session_id)
                 raise BadInput("bin_place_taken", name=summary.title if summary else session_id)
-            self._disk.make_folder(self._paths.sessions)
             source = self._paths.trash / (file or max(thrown))
             # First, so that after a crash a session that is there has its files.
             move_folder(self._disk, source.with_suffix(FOLDER), self._paths.files / session_id)
-            self._move(source, path)
+            self._disk.move(source, path)
             self._writer.log(session_id).start_over()
             return read_summary(self._disk, path)
 
         self.prepare()
-        summary = await self._run(move, path)
+        summary = await self._run(take_out, path)
         if summary is not None:
             self._summaries[session_id] = summary
 
     async def bring_in(self, session: Session, messages: Sequence[Message]) -> None:
         """Save a session from elsewhere, completely or not at all. Raises StorageError."""
-        await self.put(session.id, lambda: log_of(records.checked_session(session), messages))
+        await self.put(session.id, lambda: log_of(codec.checked_session(session), messages))
 
     async def put(self, session_id: str, make: Callable[[], bytes]) -> None:
         """Create a log, whose contents have been checked. Raises StorageError."""
@@ -703,22 +707,17 @@ class JsonLogStore:
                     if known is None or event.message.id not in known:
                         count += 1
                     if known is not None:
-                        price = records.price_of(event.message)
+                        price = codec.price_of(event.message)
                         if known.get(event.message.id, 0.0) != price:
-                            cost = records.sum_of((records.UNPRICED if cost is None else cost, price))
+                            cost = codec.sum_of((codec.UNPRICED if cost is None else cost, price))
                         known[event.message.id] = price
         if session is not None:
-            summary = records.summarised(session, count, latest, known or {})
+            summary = codec.summarised(session, count, latest, known or {})
         elif summary is not None:
             summary = summary._replace(messages=count, updated_at=latest, cost_usd=cost)
         if summary is not None:
             self._summaries[session_id] = summary
         return summary if known is not None else None
-
-    def _move(self, source: Path, target: Path) -> None:
-        self._disk.replace(source, target)
-        self._disk.sync_folder(target.parent)
-        self._disk.sync_folder(source.parent)
 
     def _note_replaced(self, replaced: Replaced) -> None:
         """List another version of a session; on the writer's thread."""

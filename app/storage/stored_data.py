@@ -23,14 +23,12 @@ from threading import Event
 from typing import Any
 
 from app.core import store
-from app.core.approvals import without_approvals
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.ids import derived_id, is_id, utc_now
-from app.core.message import Message
+from app.core.message import Message, UsageEntry
 from app.core.store import Backup, BackupContents, BackupReason, Difference, PackedDocument, PackedSession
-from app.core.usage import UsageEntry
-from app.storage.codec import plain, with_unknown
-from app.storage.connections import packed, unpacked
+from app.core.turns import without_approvals
+from app.storage.codec import MessageReader, merge_patch, plain, read_session, summary_of, with_unknown
 from app.storage.documents import JsonDocuments
 from app.storage.file_system import (
     FileSystem,
@@ -42,11 +40,10 @@ from app.storage.file_system import (
     write_whole,
 )
 from app.storage.foreign_file import CheckedZip, Limits, read_exported, read_foreign
-from app.storage.json_file import JsonFile, as_bytes, parse_json
+from app.storage.json_file import JsonFile, as_bytes, packed, parse_json, unpacked
 from app.storage.lines import READER, Op, by_number, encode_line, read_lines, with_line
 from app.storage.log import read_log, stored_session
 from app.storage.paths import DEFINITIONS, DataPaths
-from app.storage.records import MessageReader, merge_patch, read_session, summary_of
 from app.storage.session_files import LOG, VERSIONS, bring_in, is_digest
 from app.storage.sessions import DEFINITION_KINDS, JsonLogStore, remove_for_good, thrown, thrown_at
 from app.storage.threads import Result, awaited, in_thread
@@ -634,16 +631,13 @@ class FileArchive:
             return found.session_id
         target = self._paths.root / DEFINITION_KINDS[found.kind][0] / f"{file.rsplit('.', 2)[0]}.json"
 
-        def move() -> None:
+        def put_back() -> None:
             if target.exists():
                 raise BadInput("bin_place_taken", name=found.title)
-            self._disk.make_folder(target.parent)
-            self._disk.replace(self._paths.trash / file, target)
-            self._disk.sync_folder(target.parent)
-            self._disk.sync_folder(self._paths.trash)
+            self._disk.move(self._paths.trash / file, target)
 
         with storage_errors(target):
-            await self._documents.load_after(move)
+            await self._documents.load_after(put_back)
         return ""
 
     @awaited

@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from app.core.json_values import as_list, as_object
+from app.core.message import Total, UsageEntry, totals
 from app.core.store import UsageLedger
-from app.core.usage import Total, UsageEntry, totals
-from app.storage.codec import Plain, plain, read, with_unknown
+from app.storage.codec import Plain, apply_patch, plain, read, with_unknown
 from app.storage.file_system import FileSystem, KnownFile, storage_errors, write_all, write_whole
 from app.storage.lines import decode_line, encode_line, read_lines
 from app.storage.log import mended_size
 from app.storage.paths import DataPaths
-from app.storage.records import apply_patch
 from app.storage.threads import Result, in_thread, run_in_thread
 
 _OP = "usage"

@@ -19,8 +19,7 @@ from app.children.private_files import last_lines
 from app.children.processes import in_thread
 from app.core.definitions import ServerPrompt
 from app.core.errors import StorageError
-from app.core.forms import FormField
-from app.core.message import Attachment, Prompt
+from app.core.message import Attachment, FormField, Prompt
 from app.core.owned_tasks import start_owned
 from app.core.servers import (
     LOGIN,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from app.children.network import HostNetwork
+from app.children.host_client import HostNetwork
 from app.core.catalog import ProviderConfig
 from app.core.definitions import Agent
 from app.core.events import EventBus

@@ -20,7 +20,7 @@ from app.core.session import Debate, DebateSession
 from app.storage.codec import plain
 from app.storage.lines import encode_line
 from app.storage.paths import DataPaths
-from app.storage.redaction import Redactor
+from app.storage.secrets import Redactor
 from app.storage.sessions import JsonLogStore
 from tests.benchmarks.table import Benchmark, Result
 

@@ -5,7 +5,7 @@ import sys
 import pyromark
 import pytest
 
-from app.core.markdown_marks import is_display, open_as_text, tex_of, with_dollars
+from app.core.texts import is_display, open_as_text, tex_of, with_dollars
 from app.gui.markdown.blocks import BOLD, CODE, FORMULA, INLINE_CODE, PLAIN, parse
 
 

@@ -1,7 +1,7 @@
 """Which source is believed about a model."""
 
 from app.core.definitions import Effort
-from app.core.model_facts import FactSource, ModelFacts, believed
+from app.core.provider import FactSource, ModelFacts, believed
 
 
 def test_the_most_believed_source_that_knows_wins_field_by_field() -> None:

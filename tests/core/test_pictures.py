@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice
 from PySide6.QtGui import QImage, QImageReader, QImageWriter
 
-from app.core.pictures import MOST_BYTES, BadPicture, can_be_sent, cleaned, picture_of, size_of
+from app.core.files import MOST_PICTURE_BYTES, BadPicture, can_be_sent, cleaned, picture_of, size_of
 from tests.pictures import SECRET, data_url, gif, jpeg, png
 
 
@@ -64,7 +64,7 @@ def test_a_picture_is_kept_without_its_metadata(data: bytes, media_type: str) ->
         ("data:image/png;base64,@@@@", "broken"),
         (data_url(png(told=(30_000, 30_000))), "too_large"),
         (data_url(png(told=(0, 40))), "broken"),
-        ("data:image/png;base64," + "A" * (MOST_BYTES * 4 // 3 + 8), "too_large"),
+        ("data:image/png;base64," + "A" * (MOST_PICTURE_BYTES * 4 // 3 + 8), "too_large"),
     ],
 )
 def test_what_is_no_picture_is_refused(address: str, fault: str) -> None:

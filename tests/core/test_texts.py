@@ -7,9 +7,9 @@ import pytest
 
 from app.cli.printing.lines import load_texts
 from app.core.errors import BY_PROVIDER, FailureKind
+from app.core.message import tokens_text
 from app.core.session import failure_detail, failure_text
 from app.core.texts import Texts
-from app.core.usage import tokens_text
 
 
 @pytest.mark.parametrize(

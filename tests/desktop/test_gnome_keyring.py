@@ -64,7 +64,7 @@ class Kept(KeyringSecrets):
 async def stored(ring: Keyring, *, locked: bool = False) -> None:
     """Leave a key in the keyring; `locked`, it is as after signing in without a password."""
     ring.start(unlocked=True)
-    assert await Kept().set("openai", FIRST)
+    assert await Kept().keep("openai", FIRST)
     if locked:
         ring.start()
 
@@ -77,7 +77,7 @@ async def test_a_look_up_creates_no_keyring_and_asks_nobody(ring):
     assert (secrets.unread, secrets.takes_unasked, ring.collections()) == ({}, False, [])
     assert await secrets.remove("openai")
     # Without its prompter the keyring takes the question back.
-    assert not await secrets.set("openai", FIRST)
+    assert not await secrets.keep("openai", FIRST)
     assert (secrets.key, secrets.keyring_problem) == ((FIRST, "session"), "dismissed")
     assert ring.collections() == []
 
@@ -85,8 +85,8 @@ async def test_a_look_up_creates_no_keyring_and_asks_nobody(ring):
 async def test_a_key_is_stored_where_others_find_it_and_removed(ring):
     ring.start(unlocked=True)
     secrets = Kept()
-    assert await secrets.set("openai", FIRST)
-    assert await secrets.set("openai", SECOND)
+    assert await secrets.keep("openai", FIRST)
+    assert await secrets.keep("openai", SECOND)
     assert ring.lookup(USER) == SECOND
     again = Kept()
     await again.refresh((OPENAI, GEMINI))
@@ -117,7 +117,7 @@ async def test_a_keyring_that_is_stopped_stores_the_newest_key_once_it_goes_on(r
     await secrets.refresh((OPENAI,))
     assert secrets.unread == {"openai": "stopped"}
     for key in (FIRST, SECOND):
-        assert not await secrets.set("openai", key)
+        assert not await secrets.keep("openai", key)
         assert secrets.keyring_problem == "stopped"
     ring.go_on()
     await secrets.hear("openai", KeyNews.KEPT)
@@ -130,7 +130,7 @@ async def test_a_key_that_is_removed_from_a_stopped_keyring_is_gone_in_the_end(r
     secrets = Kept()
     await secrets.refresh((OPENAI,))
     ring.stop()
-    assert not await secrets.set("openai", SECOND)
+    assert not await secrets.keep("openai", SECOND)
     assert not await secrets.remove("openai")
     ring.go_on()
     await secrets.hear("openai", KeyNews.REMOVED)
@@ -143,10 +143,10 @@ async def test_a_keyring_that_has_ended_is_said_to_and_used_again_when_it_is_bac
     secrets = Kept()
     await secrets.refresh((OPENAI,))
     assert secrets.unread == {"openai": "stopped"}
-    assert not await secrets.set("openai", SECOND)
+    assert not await secrets.keep("openai", SECOND)
     assert secrets.keyring_problem == "stopped"
     ring.start(unlocked=True)
-    assert await secrets.set("openai", SECOND)
+    assert await secrets.keep("openai", SECOND)
     assert (secrets.key, ring.lookup(USER)) == ((SECOND, "keyring"), SECOND)
 
 

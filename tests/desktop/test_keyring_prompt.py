@@ -62,10 +62,10 @@ def click_cancel(desk, window: str) -> None:
 async def test_a_key_is_stored_when_the_first_keyring_is_made_however_late(desk):
     ring, late = Keyring(desk), Late()
     ring.start()
-    assert not await late.secrets.set("openai", FIRST)
+    assert not await late.secrets.keep("openai", FIRST)
     assert (late.key, late.secrets.keyring_problem) == ((FIRST, "session"), "waiting")
     # Nobody waits as long again, and the newest key counts.
-    assert not await late.secrets.set("openai", SECOND)
+    assert not await late.secrets.keep("openai", SECOND)
     assert late.secrets.keyring_problem == "waiting"
     prompt(desk)
     desk.write(PASSWORD)
@@ -79,7 +79,7 @@ async def test_a_key_is_stored_when_the_first_keyring_is_made_however_late(desk)
 async def test_a_locked_keyring_is_unlocked_and_its_keys_are_used(desk):
     ring, late = Keyring(desk), Late()
     ring.start(unlocked=True)
-    assert await Late().secrets.set("openai", FIRST)
+    assert await Late().secrets.keep("openai", FIRST)
     ring.start()
     await late.secrets.refresh((OPENAI,))
     assert late.secrets.unread == {"openai": "locked"}
@@ -97,7 +97,7 @@ async def test_a_locked_keyring_is_unlocked_and_its_keys_are_used(desk):
 async def test_a_question_that_is_dismissed_with_a_click_stores_nothing(desk):
     ring, late = Keyring(desk), Late()
     ring.start()
-    assert not await late.secrets.set("openai", FIRST)
+    assert not await late.secrets.keep("openai", FIRST)
     click_cancel(desk, prompt(desk))
     await late.hear("openai", KeyNews.NOT_KEPT)
     assert (late.key, late.secrets.keyring_problem) == ((FIRST, "session"), "dismissed")
@@ -107,10 +107,10 @@ async def test_a_question_that_is_dismissed_with_a_click_stores_nothing(desk):
 async def test_storing_a_key_unlocks_what_could_not_be_read(desk):
     ring, late = Keyring(desk), Late()
     ring.start(unlocked=True)
-    assert await Late().secrets.set("openai", FIRST)
+    assert await Late().secrets.keep("openai", FIRST)
     ring.start()
     await late.secrets.refresh((OPENAI,))
-    assert not await late.secrets.set("gemini", SECOND)
+    assert not await late.secrets.keep("gemini", SECOND)
     prompt(desk)
     desk.write(PASSWORD)
     desk.keys("Return")

@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from app.core.message import Usage
-from app.core.model_facts import ModelFacts, believed
-from app.core.provider import Delta, Finished, ModelRequest, Models, TestResult, Text
+from app.core.provider import Delta, Finished, ModelFacts, ModelRequest, Models, TestResult, Text, believed
 
 
 class Call:

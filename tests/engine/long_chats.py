@@ -4,8 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from app.core.model_facts import ModelFacts
-from app.core.provider import ModelRequest
+from app.core.provider import ModelFacts, ModelRequest
 from app.core.tool import Tool
 from tests.builders import Bench
 from tests.engine.request_rules import as_sent, shared_bytes

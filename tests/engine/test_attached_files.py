@@ -7,7 +7,7 @@ import pytest
 
 from app.core.files import LONG_TEXT, NEW_PAGE, PDF
 from app.core.message import Attachment, Author, Message, Role
-from app.core.model_facts import ModelFacts, Price
+from app.core.provider import ModelFacts, Price
 from app.core.texts import Texts
 from app.engine.history import is_long, look_cost, look_words, user_content
 from app.engine.library.agents import AgentModel

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from app.core.approvals import without_approvals
 from app.core.errors import BadInput
 from app.core.message import Message, PromptReason, Role
 from app.core.session import OF_FOLDER, Status
 from app.core.tool import FILES
+from app.core.turns import without_approvals
 from app.engine.chat.commands import answers_of
 from app.storage.paths import DataPaths
 from app.storage.session_files import VersionedFiles

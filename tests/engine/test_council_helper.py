@@ -8,7 +8,7 @@ import pytest
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
 from app.core.council import Participant
 from app.core.errors import BadInput
-from app.core.model_facts import Price
+from app.core.provider import Price
 from app.core.session import Council
 from app.engine.council.record import Record
 from app.engine.debate.setup import set_up_again

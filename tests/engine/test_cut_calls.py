@@ -8,12 +8,10 @@ import pytest
 from app.core.council import ANY_JUDGE
 from app.core.definitions import Agent
 from app.core.errors import FailureKind, ProviderError
-from app.core.message import MessageState, Usage
-from app.core.model_facts import Price
-from app.core.provider import Finished, ModelRequest
+from app.core.message import MessageState, Total, Usage
+from app.core.provider import Finished, ModelRequest, Price
 from app.core.session import Status
 from app.core.settings import Settings
-from app.core.usage import Total
 from app.engine.history import request_tokens
 from tests.builders import Bench, Hang, Script, a_bench, a_log_store, a_setup, until
 from tests.engine import test_verdict

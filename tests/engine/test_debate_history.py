@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.model_facts import ModelFacts
+from app.core.provider import ModelFacts
 from app.core.settings import DebateHistory, Settings
 from tests.builders import Bench, a_bench, a_log_store, a_setup
 from tests.engine.request_rules import as_sent

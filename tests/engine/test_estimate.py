@@ -6,8 +6,7 @@ import pytest
 
 from app.core.council import NO_JUDGE
 from app.core.definitions import Agent, Group, WorkflowDefinition, WorkflowStep
-from app.core.model_facts import Price
-from app.core.provider import ModelRequest
+from app.core.provider import ModelRequest, Price
 from app.engine.debate.estimates import (
     AGAIN,
     BALLOT,

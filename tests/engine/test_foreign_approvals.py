@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from app.core.approvals import without_approvals
 from app.core.definitions import STEP, Agent, StepState, StepStatus, WorkflowDefinition, WorkflowStep
 from app.core.ids import new_id
 from app.core.message import Author, Consent, Message, MessageState, Prompt, PromptType, Role, ToolCall
 from app.core.session import Chat, ChatSession, Reason, Session, Status, WorkflowSession, WorkflowState
 from app.core.store import BackupReason, StoredSession
 from app.core.tool import Tool, ToolContext, ToolResult
+from app.core.turns import without_approvals
 from app.engine.live_session import LiveSession
 from app.storage.codec import plain
 from app.storage.documents import JsonDocuments

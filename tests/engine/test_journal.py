@@ -15,7 +15,7 @@ from app.core.message import Role
 from app.core.provider import ProviderStatus
 from app.engine.council.panels import assembled
 from app.engine.council.record import Record
-from app.engine.decisions.journal import decided_object, listed, options_of, standing
+from app.engine.decisions import decided_object, listed, options_of, standing
 from app.engine.scores import (
     CALIBRATED,
     Score,
@@ -27,8 +27,7 @@ from app.engine.scores import (
     usual_text,
 )
 from app.engine.session_kinds import session_document
-from app.storage.codec import plain
-from app.storage.records import read_session
+from app.storage.codec import plain, read_session
 from tests.builders import Bench, people
 from tests.engine.test_council import bench, held, wanted
 

@@ -15,8 +15,8 @@ from app.core.provider import ModelRequest
 from app.core.session import Status
 from app.core.settings import Settings
 from app.core.tool import ToolContext, ToolResult
-from app.engine.turns import limits
-from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS
+from app.engine.turns import context
+from app.engine.turns.context import MOST_AT_ONCE, MOST_CALLS
 from app.engine.turns.tool_calls import ToolCalls
 from tests.builders import Bench, Script, a_bench, a_log_store, left_open, until
 from tests.engine.test_sub_agents import who
@@ -170,8 +170,8 @@ async def test_the_arguments_of_each_call_are_read_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    real = limits.canonical
-    monkeypatch.setattr(limits, "canonical", lambda text: (read.append(text), real(text))[1])
+    real = context.canonical
+    monkeypatch.setattr(context, "canonical", lambda text: (read.append(text), real(text))[1])
     for rounds in (20, 40):
         read.clear()
         script = [numbered(range(5 * start, 5 * start + 5)) for start in range(rounds)]

@@ -11,7 +11,7 @@ import pytest
 from app.core.council import Ends
 from app.core.definitions import Agent
 from app.core.errors import BadInput
-from app.engine.decisions.memo_formats import memo_as_html, memo_as_markdown
+from app.engine.decisions import memo_as_html, memo_as_markdown
 from app.files.reader import FileReaders
 from tests.builders import Bench
 from tests.engine.test_council import bench, held, wanted

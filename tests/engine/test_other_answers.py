@@ -8,7 +8,7 @@ import pytest
 from app.core.definitions import Agent, Effort, Group
 from app.core.errors import BadInput
 from app.core.message import Message, Role
-from app.core.model_facts import FactSource, ModelFacts
+from app.core.provider import FactSource, ModelFacts
 from app.core.session import Status
 from tests.builders import Bench, a_bench, a_log_store, a_setup, people
 

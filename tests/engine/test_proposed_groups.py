@@ -11,7 +11,7 @@ import pytest
 from app.core.catalog import PROGRAM, ProviderConfig
 from app.core.definitions import Agent
 from app.core.errors import BadInput, FailureKind, ProviderError
-from app.core.model_facts import Price
+from app.core.provider import Price
 from app.core.tool import FILES
 from app.engine.library.agents import AgentModel
 from tests.builders import Bench, a_bench, remotes, until

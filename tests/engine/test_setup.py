@@ -12,9 +12,8 @@ from app.core.texts import Texts
 from app.engine.debate.director import forked
 from app.engine.debate.setup import DebateSetup, session_of, set_up_again, title_of
 from app.engine.providers import check_base_url, check_key, check_provider, status_of
-from app.storage.codec import plain
+from app.storage.codec import plain, read_session
 from app.storage.paths import resources_dir
-from app.storage.records import read_session
 from tests.builders import a_debate, a_setup, people, remotes
 from tests.memory import MemorySecrets
 
@@ -169,7 +168,7 @@ def test_other_values_in_an_address_are_no_keys() -> None:
         check_provider(ProviderConfig(id="a", kind="openai", base_url=f"https://host/v1?{query}"))
 
 
-@pytest.mark.parametrize("key", ["", "  ", "a b", "kéy", "a\nb"])
+@pytest.mark.parametrize("key", ["", "  \n", "a b", "kéy", "a\nb", "sk-\u200bhidden", "열쇠", "x" * 30_000])
 def test_a_key_that_is_none_is_refused(key: str) -> None:
     with pytest.raises(BadInput):
         check_key(key)

@@ -13,8 +13,7 @@ from app.core.events import Notice
 from app.core.files import LONG_TEXT
 from app.core.ids import new_id
 from app.core.message import Attachment, Author, Message, MessageState, Role, SummaryNote, Usage
-from app.core.model_facts import ModelFacts
-from app.core.provider import Finished, ModelRequest
+from app.core.provider import Finished, ModelFacts, ModelRequest
 from app.core.session import Chat, ChatSession, Status
 from app.core.settings import Settings
 from app.core.tool import FILE_PARTS, Tool, ToolContext, ToolResult

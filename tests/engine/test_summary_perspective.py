@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from app.core.events import EventBus
 from app.core.message import Attachment, Author, Message, MessageState, Role, SummaryNote, ToolCall
-from app.core.model_facts import ModelFacts, Price
-from app.core.provider import ModelRequest
+from app.core.provider import ModelFacts, ModelRequest, Price
 from app.core.session import Chat, ChatSession
 from app.core.settings import Settings
 from app.core.store import StoredSession

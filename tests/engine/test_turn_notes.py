@@ -8,8 +8,7 @@ import pytest
 
 from app.core.errors import FailureKind, ProviderError
 from app.core.message import Message, Role, SummaryNote
-from app.core.model_facts import ModelFacts
-from app.core.provider import ModelRequest
+from app.core.provider import ModelFacts, ModelRequest
 from app.core.session import Status
 from app.core.settings import Settings
 from app.core.tool import ToolContext, ToolResult

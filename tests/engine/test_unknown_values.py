@@ -9,7 +9,7 @@ from app.core.message import Message
 from app.core.session import DebateSession, Session, WorkflowSession
 from app.core.store import StoredSession
 from app.engine.live_session import LiveSession
-from app.storage.records import read_session
+from app.storage.codec import read_session
 from tests.builders import PROMPTS, export
 from tests.many_kinds import sessions
 

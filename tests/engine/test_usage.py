@@ -10,12 +10,10 @@ from app.core.definitions import Agent
 from app.core.errors import ProviderError
 from app.core.events import EventBus, Notice
 from app.core.ids import utc_now
-from app.core.message import AMOUNTS, MessageState, Usage
-from app.core.model_facts import Price
-from app.core.provider import Finished, ModelRequest, Text
+from app.core.message import AMOUNTS, MessageState, Total, Usage, UsageEntry, totals
+from app.core.provider import Finished, ModelRequest, Price, Text
 from app.core.session import Status
 from app.core.settings import Settings
-from app.core.usage import Total, UsageEntry, totals
 from app.engine.usage_book import UsageBook
 from tests.builders import Bench, ScriptedModels, a_bench, a_log_store, a_setup
 from tests.memory import MemoryLedger

@@ -11,8 +11,7 @@ from app.core.catalog import PROGRAM, ProviderConfig
 from app.core.council import Ends
 from app.core.events import Notice
 from app.core.message import MessageState, Role
-from app.core.model_facts import FactSource, ModelFacts
-from app.core.provider import ModelRequest
+from app.core.provider import FactSource, ModelFacts, ModelRequest
 from app.core.session import DebateTools, Status
 from app.core.tool import ToolContext, ToolResult
 from app.engine.council.record import Record

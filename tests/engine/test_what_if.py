@@ -15,7 +15,7 @@ from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
 from app.engine.council.verdicts import changed, outcomes
 from app.engine.debate.commands import Debates
-from app.engine.decisions.memo_formats import memo_as_markdown
+from app.engine.decisions import memo_as_markdown
 from app.engine.live_session import LiveSession
 from app.engine.session_kinds import session_document
 from tests.builders import Bench, Hang, Script, a_bench, a_setup, until

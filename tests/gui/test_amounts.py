@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from app.core.council import Ballot, Participant, Verdict
-from app.core.message import Author, Message, Usage
+from app.core.message import Author, Message, Usage, UsageEntry
 from app.core.session import Debate, DebateSession
 from app.core.texts import size_text
-from app.core.usage import UsageEntry
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import Spending
 

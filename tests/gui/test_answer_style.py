@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.core.definitions import Effort
-from app.core.model_facts import ModelFacts, TakesTemperature
+from app.core.provider import ModelFacts, TakesTemperature
 from app.gui.widgets.model_choice import AnswerStyleChoice
 from tests.app_driver import Person, at_window, until
 from tests.gui.test_assistants import editor, kept, make

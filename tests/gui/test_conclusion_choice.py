@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.core.council import ANY_JUDGE, Ends
-from app.core.model_facts import Price
+from app.core.provider import Price
 from tests.app_driver import at_window, until
 from tests.gui.test_setup_view import card_of
 

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.core.council import Panel
-from app.core.model_facts import ModelFacts, Price
+from app.core.provider import ModelFacts, Price
 from app.core.settings import Settings
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.first_page import ModelChip

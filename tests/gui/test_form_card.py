@@ -7,8 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 
-from app.core.forms import FormField
-from app.core.message import Author, Message, Prompt, PromptType
+from app.core.message import Author, FormField, Message, Prompt, PromptType
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.controls import Choice, WrappedTick
 from app.gui.widgets.question_card import FormCard

@@ -1,7 +1,7 @@
 """Before the first message to a group it is said what it may cost at most."""
 
 from app.core.definitions import Agent, Group
-from app.core.model_facts import Price
+from app.core.provider import Price
 from tests.app_driver import at_window, until
 
 

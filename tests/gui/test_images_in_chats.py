@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QLabel
 
-from app.core.pictures import cleaned
+from app.core.files import cleaned
 from app.core.session import ExportFormat
 from tests import app_driver
 from tests.app_driver import at_window

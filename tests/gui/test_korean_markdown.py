@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.markdown_marks import bare_links, parsed
+from app.core.texts import bare_links, parsed
 from app.gui.markdown.blocks import BOLD, INLINE_CODE, ITALIC, STRUCK, StreamingBlocks, parse
 from app.markdown_page import as_html
 from tests.repeats import examples

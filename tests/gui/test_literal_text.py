@@ -6,8 +6,8 @@ from html import unescape
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from app.core.markdown_marks import ON_LINES
 from app.core.message import Author, Message, Role
+from app.core.texts import ON_LINES
 from app.engine.export.formats import literal_markdown, message_as_markdown
 from app.gui.markdown.blocks import CHARACTERS, literal_blocks, parse
 from app.gui.transcript.selection import TextPlace

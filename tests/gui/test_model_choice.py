@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.core.model_facts import FactSource, ModelFacts, Price
+from app.core.provider import FactSource, ModelFacts, Price
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.model_choice import HEADING, ModelChoice
 from tests.app_driver import until

@@ -9,8 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.core.model_facts import ModelFacts, Price
-from app.core.provider import ProviderStatus
+from app.core.provider import ModelFacts, Price, ProviderStatus
 from app.gui.display.appearance import Language, Look
 from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker
 from app.gui.widgets.model_choice import ModelMenu

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QWidget
 
 from app.core.draft import Draft, ParticipantDraft, SetupDraft
-from app.core.model_facts import ModelFacts, Price
+from app.core.provider import ModelFacts, Price
 from app.core.texts import has_hangul
 from app.gui.panels.debate.participant_list import ParticipantCard
 from app.gui.widgets.controls import IconButton, ScrollingPage, TextBox

@@ -8,8 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.core.forms import FormField
-from app.core.message import Consent, Message, Prompt, PromptType
+from app.core.message import Consent, FormField, Message, Prompt, PromptType
 from app.gui.transcript.message_rows import MessageRow, QuestionRow
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.chats import SESSION, call, gave, question, spoke

@@ -8,9 +8,9 @@ import pytest
 
 from app.core.definitions import Agent
 from app.core.ids import utc_now
+from app.core.message import UsageEntry
 from app.core.session import Status
 from app.core.settings import Settings
-from app.core.usage import UsageEntry
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.settings.settings_rows import UsagePage
 from app.gui.tasks import Tasks

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu
 from app.core.criteria import Criterion, CriterionState
 from app.core.definitions import Busy, WorkflowDefinition, WorkflowStep
 from app.core.ids import new_id
+from app.core.message import UsageEntry
 from app.core.session import Status
 from app.core.settings import RunLimits
-from app.core.usage import UsageEntry
 from app.engine.availability import Job, Work
 from app.engine.work import WorkRow, WorkState
 from app.gui.controllers.work import _state_of

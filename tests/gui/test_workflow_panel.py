@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPlainTextEdit
 
 from app.core.definitions import WorkflowDefinition, WorkflowStep
-from app.core.model_facts import Price
+from app.core.provider import Price
 from app.core.session import WorkflowSession
 from app.gui.panels.workflow.definitions_view import with_step_again
 from tests import app_driver

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.core.model_facts import ModelFacts, ModelQuirks
-from app.core.provider import CachePlan, ModelRequest
+from app.core.provider import CachePlan, ModelFacts, ModelQuirks, ModelRequest
 from app.providers.endpoints import ModelLimits
 from app.providers.model_host.request import ModelCall, litellm_arguments, with_marks
 from app.providers.remote import RemoteModels

@@ -3,7 +3,7 @@
 import pytest
 
 from app.core.definitions import Effort
-from app.core.model_facts import FactSource, KnownFacts, KnownModels, ModelFacts, TakesTemperature
+from app.core.provider import FactSource, KnownFacts, KnownModels, ModelFacts, TakesTemperature
 from app.providers.fact_book import FactBook
 from app.providers.model_host.facts import told_facts
 from app.providers.remote import RemoteModels

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from app.core.definitions import Effort
-from app.core.model_facts import FactSource, KnownFacts, KnownModels, ModelFacts
+from app.core.provider import FactSource, KnownFacts, KnownModels, ModelFacts
 from app.providers.endpoints import LOCAL, REMOTE, ModelLimits, usual_limits
 from app.providers.fact_book import FactBook
 from app.providers.remote import RemoteModels

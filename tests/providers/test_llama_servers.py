@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.model_facts import ModelFacts
+from app.core.provider import ModelFacts
 from app.providers.embedded_server import ServerSpec
 from app.providers.endpoints import LOCAL
 from app.providers.local_models import GgufError, read_header

@@ -10,7 +10,7 @@ import certifi
 import pytest
 import pytest_asyncio
 
-from app.children.network import HostNetwork, proxy_for, unsupported_proxy
+from app.children.host_client import HostNetwork, proxy_for, unsupported_proxy
 from app.children.processes import child_environment, use_variables
 from app.core.errors import BadInput
 from app.providers.remote import RemoteModels

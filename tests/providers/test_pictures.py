@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.core.errors import ProviderError
-from app.core.pictures import cleaned
+from app.core.files import cleaned
 from app.core.provider import Finished, PicturePiece
 from app.providers.remote import RemoteModels
 from tests.pictures import chunk, data_url, images_reply, png

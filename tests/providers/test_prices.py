@@ -4,7 +4,7 @@ import pytest
 
 from app.core.catalog import is_near, provider_kind
 from app.core.message import Usage
-from app.core.model_facts import Price
+from app.core.provider import Price
 from app.providers.remote import RemoteModels
 from tests.providers.asking import ask, request_to
 from tests.providers.conftest import Book

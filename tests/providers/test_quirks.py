@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.core.model_facts import KnownModels
+from app.core.provider import KnownModels
 from app.providers.fact_book import FactBook
 from app.providers.remote import RemoteModels
 from tests.providers.asking import ask, request_to

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from app.core.catalog import PROGRAM, ProviderConfig
-from app.core.external_agents import DEFAULT_MODEL, RECIPES, AgentRecipe
+from app.core.catalog import DEFAULT_MODEL, PROGRAM, RECIPES, AgentRecipe, ProviderConfig
 from app.core.provider import FinishReason
 from app.providers.external_agents import ExternalAgents
 from tests.providers.external import all_below, ask, is_left

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.core.errors import ProviderError
-from app.core.model_facts import ModelFacts, ModelQuirks
+from app.core.provider import ModelFacts, ModelQuirks
 from app.providers.embedded_server import ServerSpec
 from app.providers.endpoints import ModelLimits
 from app.providers.model_host.request import (

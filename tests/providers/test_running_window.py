@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from app.core.model_facts import FactSource
+from app.core.provider import FactSource
 from app.providers.remote import RemoteModels
 from tests.providers.asking import ask, request_to
 from tests.providers.conftest import Book

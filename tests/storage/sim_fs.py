@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from app.storage.file_system import FileId, FileStat, Stamp
+from app.storage.file_system import FileId, FileStat, FileSystem, Stamp
 
 
 class Inode:
@@ -173,6 +173,8 @@ class SimFS:
         change = ("replace", str(source), str(target))
         self.name_changes.append(change)
         _rename(self.names, self.names_ever, change)
+
+    move = FileSystem.move
 
     def remove(self, path: Path) -> None:
         self._call("remove", str(path))

@@ -7,11 +7,11 @@ import pytest
 from app.core.council_parts import Claim, JudgeReading
 from app.core.errors import Failure
 from app.core.events import MessageStarted, SessionChanged, SessionStarted
-from app.core.forms import FormField
 from app.core.ids import new_id
 from app.core.message import (
     Attachment,
     Author,
+    FormField,
     Message,
     MessageState,
     Prompt,
@@ -22,9 +22,8 @@ from app.core.message import (
     Usage,
 )
 from app.core.session import AgentMode, Chat, ChatSession, QueuedMessage, Session, Status
-from app.storage.codec import plain
+from app.storage.codec import MessageReader, plain
 from app.storage.lines import decode_line, encode_line
-from app.storage.records import MessageReader
 from app.storage.sessions import JsonLogStore
 from tests.storage.samples import changed, finished, log_file, message, reopened
 

@@ -25,7 +25,7 @@ from app.core.session_files import (
     of_folder,
     permission_for,
 )
-from app.storage.chosen_folder import real_folder
+from app.storage.access import real_folder
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.session_files import VersionedFiles

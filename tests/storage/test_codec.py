@@ -11,13 +11,22 @@ from app.core.errors import Failure
 from app.core.events import SessionChanged
 from app.core.message import Author, MessageState, Prompt, ToolCall, Usage
 from app.core.session import Chat, DebateSession, Plan, PlanItem
-from app.storage.codec import Wrong, check, is_known, plain, read, with_unknown
+from app.storage.codec import (
+    MessageReader,
+    Wrong,
+    check,
+    is_known,
+    plain,
+    read,
+    read_session,
+    whole_session,
+    with_unknown,
+)
 from app.storage.documents import DraftFolder
 from app.storage.file_system import FileSystem
 from app.storage.lines import decode_line, encode_line
 from app.storage.log import FIELD, LogFault, faults, load_session
 from app.storage.paths import DataPaths
-from app.storage.records import MessageReader, read_session, whole_session
 from app.storage.sessions import JsonLogStore
 from tests.storage.samples import debate, finished, message
 

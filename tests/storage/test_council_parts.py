@@ -31,13 +31,12 @@ from app.core.council_parts import (
 from app.core.events import MessageFinished, SessionStarted
 from app.core.message import CouncilPart, PartData
 from app.engine.export.event_lines import message_object
-from app.storage.codec import check, is_known, plain, with_unknown
+from app.storage.codec import MessageReader, check, is_known, plain, with_unknown
 from app.storage.file_system import FileSystem
 from app.storage.foreign_file import read_exported
 from app.storage.lines import decode_line, encode_line
 from app.storage.log import FIELD, LogFault, faults, load_session
 from app.storage.paths import DataPaths
-from app.storage.records import MessageReader
 from app.storage.sessions import JsonLogStore
 from tests.storage.samples import debate, message
 

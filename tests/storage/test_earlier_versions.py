@@ -21,14 +21,12 @@ from app.cli.printing.lines import load_texts
 from app.core.council_parts import Differences, Position
 from app.core.definitions import StepStatus
 from app.core.events import MessageFinished
-from app.core.message import CouncilPart, Message, MessageState, Role, SummaryNote
+from app.core.message import CouncilPart, Message, MessageState, Role, SummaryNote, UsageEntry
 from app.core.session import DebateMode, Status
-from app.core.usage import UsageEntry
 from app.engine.live_session import LiveSession
-from app.storage.codec import Plain, is_known
+from app.storage.codec import Plain, is_known, kind_of
 from app.storage.log import read_log
 from app.storage.paths import DEFINITIONS, DataPaths
-from app.storage.records import kind_of
 from app.storage.sessions import JsonLogStore
 from app.storage.usage_ledger import UsageFile, read_ledger
 from app.wiring import Moot, open_moot

@@ -70,7 +70,7 @@ class Late:
 
 async def test_a_key_that_is_removed_while_it_is_stored_is_not_there_in_the_end():
     late = Late(Slow())
-    assert not await late.secrets.set("openai", FIRST)
+    assert not await late.secrets.keep("openai", FIRST)
     assert (late.key, late.secrets.keyring_problem) == ((FIRST, "session"), "waiting")
     # Not called forgotten: the keyring is about to store it.
     assert not await late.secrets.remove("openai")
@@ -83,8 +83,8 @@ async def test_a_key_that_is_removed_while_it_is_stored_is_not_there_in_the_end(
 
 async def test_the_newest_key_is_stored_and_that_is_told():
     late = Late(Slow())
-    assert not await late.secrets.set("openai", FIRST)
-    assert not await late.secrets.set("openai", SECOND)
+    assert not await late.secrets.keep("openai", FIRST)
+    assert not await late.secrets.keep("openai", SECOND)
     assert late.key == (SECOND, "session")
     late.ring.open.set()
     await late.hear("openai", KeyNews.KEPT)
@@ -96,7 +96,7 @@ async def test_of_keys_that_wait_only_the_newest_is_stored():
     late = Late(Slow(gemini="another"))
     await late.secrets.refresh((("gemini", "gemini"),))
     for key in (FIRST, "sk-canary-between-0123456789", SECOND):
-        assert not await late.secrets.set("openai", key)
+        assert not await late.secrets.keep("openai", key)
     late.ring.open.set()
     await late.hear("openai", KeyNews.KEPT)
     assert late.ring.written == [SECOND]
@@ -105,7 +105,7 @@ async def test_of_keys_that_wait_only_the_newest_is_stored():
 async def test_a_key_that_is_entered_again_after_its_removal_stays():
     late = Late(Slow(openai=FIRST))
     assert not await late.secrets.remove("openai")
-    assert not await late.secrets.set("openai", SECOND)
+    assert not await late.secrets.keep("openai", SECOND)
     late.ring.open.set()
     await late.hear("openai", KeyNews.KEPT)
     assert (late.ring.kept, late.key) == ({PLACE: SECOND}, (SECOND, "keyring"))
@@ -124,7 +124,7 @@ async def test_what_the_keyring_says_late_is_taken_and_told():
 async def test_what_was_read_before_a_key_was_entered_does_not_replace_it():
     late = Late(Slow(openai=FIRST))
     await late.secrets.refresh((OPENAI,))
-    assert not await late.secrets.set("openai", SECOND)
+    assert not await late.secrets.keep("openai", SECOND)
     late.ring.open.set()
     await late.hear("openai", KeyNews.KEPT)
     assert late.key == (SECOND, "keyring")
@@ -132,7 +132,7 @@ async def test_what_was_read_before_a_key_was_entered_does_not_replace_it():
 
 async def test_a_question_that_is_dismissed_late_leaves_the_key_for_this_run():
     late = Late(Slow())
-    assert not await late.secrets.set("openai", FIRST)
+    assert not await late.secrets.keep("openai", FIRST)
     late.ring.error = _dismissed()
     late.ring.open.set()
     await late.hear("openai", KeyNews.NOT_KEPT)
@@ -159,7 +159,7 @@ async def test_each_cause_has_its_name(error, problem):
     late = Late(Slow())
     late.ring.error = error()
     late.ring.open.set()
-    assert not await late.secrets.set("openai", FIRST)
+    assert not await late.secrets.keep("openai", FIRST)
     assert (late.key, late.secrets.keyring_problem) == ((FIRST, "session"), problem)
 
 

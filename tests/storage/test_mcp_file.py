@@ -7,8 +7,8 @@ import pytest
 
 from app.core.errors import StorageError
 from app.core.servers import McpServer
-from app.storage.connections import packed, unpacked
 from app.storage.documents import JsonDocuments
+from app.storage.json_file import packed, unpacked
 from app.storage.paths import DataPaths
 
 

@@ -1,7 +1,7 @@
 """The lists of models that were fetched: they outlive a restart, and a damaged file is only fetched again."""
 
 from app.core.catalog import ModelList
-from app.core.model_facts import (
+from app.core.provider import (
     CacheKind,
     FactSource,
     KnownFacts,

@@ -23,8 +23,8 @@ from app.core.draft import Draft
 from app.core.errors import BadInput
 from app.core.events import SessionChanged
 from app.core.ids import new_id
-from app.core.message import CouncilPart, Message, MessageState, PromptReason, Role
-from app.core.model_facts import KnownFacts, KnownQuirks, believed
+from app.core.message import CouncilPart, Message, MessageState, PromptReason, Role, UsageEntry
+from app.core.provider import KnownFacts, KnownQuirks, believed
 from app.core.session import (
     ChatSession,
     DebateMode,
@@ -36,14 +36,13 @@ from app.core.session import (
 )
 from app.core.settings import Settings, rules
 from app.core.texts import clean_values
-from app.core.usage import UsageEntry
+from app.storage.codec import MOST_DEPTH
 from app.storage.documents import MOST_VERSION, DraftFolder, JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.index import load_index, save_index
 from app.storage.lines import Op, decode_line, encode_line
 from app.storage.log import FIELD, MESSAGE, SESSION_FIELD, faults, load_session
 from app.storage.paths import DataPaths
-from app.storage.records import MOST_DEPTH
 from app.storage.sessions import JsonLogStore
 from app.storage.stored_data import MANIFEST, OpenBackup
 from app.storage.usage_ledger import UsageFile, read_ledger

@@ -8,8 +8,8 @@ import pytest
 
 from app.core.catalog import ProviderConfig
 from app.core.definitions import Agent
+from app.core.message import UsageEntry
 from app.core.servers import McpServer
-from app.core.usage import UsageEntry
 from app.storage.documents import JsonDocuments
 from app.storage.json_file import Replaced
 from app.storage.paths import DataPaths

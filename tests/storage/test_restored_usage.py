@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from app.core.events import EventBus
+from app.core.message import UsageEntry
 from app.core.settings import Settings
 from app.core.store import BackupReason
-from app.core.usage import UsageEntry
 from app.engine.usage_book import UsageBook
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths

@@ -14,11 +14,11 @@ from app.core.errors import StorageError
 from app.core.message import MessageState, Prompt, PromptType, Role
 from app.core.session import SessionSummary
 from app.core.store import Hit
-from app.storage import search
+from app.storage import index
 from app.storage.codec import plain
 from app.storage.file_system import FileSystem
+from app.storage.index import EXCERPT, MOST_IN_SESSION, MOST_OF_TOOL, Needle, find_in_sessions
 from app.storage.lines import encode_line
-from app.storage.search import EXCERPT, MOST_IN_SESSION, MOST_OF_TOOL, Needle, find_in_sessions
 from app.storage.sessions import JsonLogStore
 from tests.repeats import examples
 from tests.storage.samples import changed, debate, finished, log_file, message, started, streaming
@@ -112,7 +112,7 @@ async def test_what_was_written_over_is_not_found(store, monkeypatch):
     store.append((finished(session.id, dataclasses.replace(one, content="the quince")),))
     await store.flush(session.id)
     for block in (1024 * 1024, 64):
-        monkeypatch.setattr(search, "_BLOCK", block)
+        monkeypatch.setattr(index, "_BLOCK", block)
         assert await _found(store, "apple") == []
         assert await _found(store, "the quince") == ["the quince"]
         assert await _found(store, "pear") == ["a pear"]
@@ -180,7 +180,7 @@ async def test_the_excerpt_is_one_line_around_the_place(store):
 
 
 async def test_a_line_longer_than_a_block_is_found(store, monkeypatch):
-    monkeypatch.setattr(search, "_BLOCK", 100)
+    monkeypatch.setattr(index, "_BLOCK", 100)
     await _filled(store, "first plum", "x" * 5_000 + " plum " + "y" * 5_000, "last plum")
     assert [text.strip("…xy") for text in await _found(store, "plum")] == [
         "last plum",

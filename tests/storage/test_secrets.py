@@ -14,9 +14,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from app.core.errors import BadInput
-from app.storage.redaction import MARK, Redactor
-from app.storage.secrets import KeyringSecrets, variable_name
+from app.storage.secrets import MARK, KeyringSecrets, Redactor, variable_name
 
 KEY = "sk-proj-Aa1+/=Bb2Cc3Dd4Ee5Ff6Gg7Hh8"
 
@@ -95,7 +93,7 @@ async def test_a_long_login_is_kept_in_several_entries_where_an_entry_takes_litt
 async def test_a_key_is_kept_in_the_keyring_alone():
     backend = Backend()
     secrets = _secrets(backend)
-    assert await secrets.set("openai", f" {KEY}\n")
+    assert await secrets.keep("openai", KEY)
     assert backend.kept == {("Moot", "provider:openai"): KEY}
     again = _secrets(backend)
     assert again.get("openai", "openai") is None
@@ -117,7 +115,7 @@ async def test_the_environment_is_asked_after_the_keyring():
     assert secrets.get("work", "openai") == "from-openai-variable"
     assert secrets.get("ollama", "ollama") is None
     assert "from-own-variable" not in secrets.redact("x from-own-variable x")
-    await secrets.set("openai", KEY)
+    await secrets.keep("openai", KEY)
     assert secrets.get("openai", "openai") == KEY
     assert variable_name("my-box.2") == "MOOT_KEY_MY_BOX_2"
 
@@ -170,7 +168,7 @@ async def test_without_a_keyring_a_key_lives_for_this_run_only(make, problem, da
     secrets = _secrets(backend)
     await secrets.refresh((("openai", "openai"),))
     assert secrets.keyring_problem == problem
-    assert not await secrets.set("openai", KEY)
+    assert not await secrets.keep("openai", KEY)
     assert (secrets.get("openai", "openai"), secrets.source("openai", "openai")) == (KEY, "session")
     assert secrets.keyring_problem == problem
     # A keyring that is locked may have one still.
@@ -193,7 +191,7 @@ async def test_a_keyring_that_waits_for_a_person_does_not_hold_anything_up():
     started = time.monotonic()
     await secrets.refresh((("openai", "openai"),))
     assert secrets.keyring_problem == "waiting"
-    assert not await secrets.set("gemini", "another-key")
+    assert not await secrets.keep("gemini", "another-key")
     assert time.monotonic() - started < 2
     assert secrets.get("gemini", "gemini") == "another-key"
     opened.set()
@@ -219,7 +217,7 @@ async def test_a_key_the_keyring_does_not_let_go_of_is_not_called_forgotten():
 
     backend = Keeping()
     secrets = _secrets(backend)
-    await secrets.set("openai", KEY)
+    await secrets.keep("openai", KEY)
     for backend.refusal in (KeyringLocked, PasswordDeleteError):
         assert not await secrets.remove("openai")
         assert (secrets.get("openai", "openai"), secrets.source("openai", "openai")) == (KEY, "keyring")
@@ -235,14 +233,8 @@ async def test_what_swallows_keys_is_no_keyring():
             pass
 
     secrets = _secrets(Swallowing())
-    assert not await secrets.set("openai", KEY)
+    assert not await secrets.keep("openai", KEY)
     assert secrets.source("openai", "openai") == "session"
-
-
-@pytest.mark.parametrize("key", ["", "  \n", "two\nlines", "sk-\u200bhidden", "열쇠", "x" * 30_000])
-async def test_what_cannot_be_a_key_is_refused(key):
-    with pytest.raises(BadInput, match=r"key_empty|key_invalid"):
-        await _secrets().set("openai", key)
 
 
 FORMS = {
@@ -366,7 +358,7 @@ import asyncio, sys
 from app.storage.secrets import KeyringSecrets
 async def main():
     one = KeyringSecrets(environment={}, service="Moot test")
-    assert await one.set("openai", "sk-canary-real-keyring"), one.keyring_problem
+    assert await one.keep("openai", "sk-canary-real-keyring"), one.keyring_problem
     two = KeyringSecrets(environment={}, service="Moot test")
     await two.refresh((("openai", "openai"),))
     assert two.get("openai", "openai") == "sk-canary-real-keyring"

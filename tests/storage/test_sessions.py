@@ -19,10 +19,9 @@ from app.core.ids import new_id
 from app.core.message import Author, Message, Prompt, ToolCall, Usage
 from app.core.session import Debate
 from app.storage.access import WriterLock
-from app.storage.codec import plain
+from app.storage.codec import apply_patch, merge_patch, plain
 from app.storage.file_system import FileSystem
 from app.storage.lines import decode_line, encode_line
-from app.storage.records import apply_patch, merge_patch
 from app.storage.sessions import LOOKED, JsonLogStore, autosave, remove_old, thrown
 from tests.storage.samples import (
     ADA,

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from app.core.errors import NotFound, StorageError
 from app.core.events import Event
 from app.core.message import Message
-from app.storage.search import MOST_IN_SESSION
+from app.storage.index import MOST_IN_SESSION
 from tests.repeats import examples
 from tests.storage.samples import ROOT, changed, debate, finished, message, new_store, started, streaming
 from tests.storage.sim_fs import SimFS

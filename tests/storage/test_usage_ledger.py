@@ -11,9 +11,8 @@ import pytest
 from app.core.council import Ballot, Verdict
 from app.core.errors import StorageError
 from app.core.events import EventBus
-from app.core.message import Usage
+from app.core.message import Usage, UsageEntry
 from app.core.store import StoredSession
-from app.core.usage import UsageEntry
 from app.engine.live_session import LiveSession
 from app.storage.codec import plain
 from app.storage.lines import decode_line, encode_line

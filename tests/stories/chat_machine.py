@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.children.network import HostNetwork
+from app.children.host_client import HostNetwork
 from app.core.catalog import ProviderConfig
 from app.core.definitions import Agent, Group, Leader
 from app.core.errors import BadInput

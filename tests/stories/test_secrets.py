@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 
 from app.core.definitions import Agent
 from app.gui.transcript.transcript_view import TranscriptView
-from app.storage.redaction import MARK
+from app.storage.secrets import MARK
 from app.wiring import open_moot
 from tests.app_driver import at_window
 from tests.stories.processes import PROJECT, moot

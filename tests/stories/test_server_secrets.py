@@ -27,7 +27,7 @@ from app.core.servers import McpServer, secret_fields
 from app.core.store import Difference
 from app.core.tool import ServerProblem, ServerState, ToolError
 from app.storage.paths import DataPaths
-from app.storage.redaction import MARK
+from app.storage.secrets import MARK
 from app.wiring import Moot, open_moot
 from tests.storage.test_secrets import SHELL, Backend
 from tests.stories.processes import PROJECT

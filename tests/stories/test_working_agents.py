@@ -11,9 +11,8 @@ from app.children.processes import living
 from app.cli.printing.lines import load_texts
 from app.core.definitions import Agent, Group, Leader, WorkflowDefinition, WorkflowStep
 from app.core.errors import BadInput
-from app.core.message import Attachment, Consent, Message, MessageState, PromptReason, Role
+from app.core.message import Attachment, Consent, Message, MessageState, PromptReason, Role, Total, money_text
 from app.core.session import Session, Status
-from app.core.usage import Total, money_text
 from app.engine.chat.commands import answers_of
 from app.gui.transcript.row_words import error_of
 from app.wiring import Moot, open_moot

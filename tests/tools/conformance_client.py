@@ -13,8 +13,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from app.core.forms import form_text
-from app.core.message import Prompt
+from app.core.message import Prompt, form_text
 from app.core.servers import McpServer
 from app.core.tool import ServerProblem, ServerState, ToolError
 from tests.tools.serving import Bench, Context, bench

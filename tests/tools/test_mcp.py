@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from app.children.network import HostNetwork
+from app.children.host_client import HostNetwork
 from app.children.processes import use_variables
 from app.core.message import PromptType
 from app.core.servers import McpServer
 from app.core.tool import Control, ServerProblem, ServerState, ToolError
-from app.storage.redaction import MARK
+from app.storage.secrets import MARK
 from app.tools.toolbox import ServerLimits
 from tests.tools.serving import Context, bench, proper, rude, until
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.core.forms import FormField
+from app.core.message import FormField
 from app.tools.tool_host.mcp_elicitation import ask_form, ask_link
 
 

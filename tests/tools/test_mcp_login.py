@@ -10,7 +10,7 @@ import pytest
 
 from app.core.servers import LOGIN, McpServer, secret_place
 from app.core.tool import ServerProblem, ServerState
-from app.storage.redaction import MARK
+from app.storage.secrets import MARK
 from app.tools.toolbox import ServerLimits
 from tests.tools.servers.guarded import guarded, visit
 from tests.tools.serving import bench, until

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.core.pictures import size_in
+from app.core.files import size_in
 from app.core.texts import visible
 from app.tools.tool_host.mcp_results import (
     for_models,

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from app.core.forms import form_text
-from app.core.message import Prompt, PromptType
+from app.core.message import Prompt, PromptType, form_text
 from app.core.servers import McpServer
 from app.core.tool import ServerState, ToolResult
 from tests.tools.serving import Bench, Context, bench, free_port, running

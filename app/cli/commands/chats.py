@@ -17,8 +17,17 @@ from app.cli.printing.lines import lines_text, one_line
 from app.core.definitions import Agent, Effort, Group
 from app.core.errors import BadInput, NotFound
 from app.core.files import is_image_file, is_pdf
-from app.core.forms import form_text, read_form
-from app.core.message import AGENT_OPTION, DENY_BECAUSE, Attachment, Consent, Message, Prompt, PromptType
+from app.core.message import (
+    AGENT_OPTION,
+    DENY_BECAUSE,
+    Attachment,
+    Consent,
+    Message,
+    Prompt,
+    PromptType,
+    form_text,
+    read_form,
+)
 from app.core.session import OF_FOLDER, AgentMode
 from app.core.session_files import permission_for
 from app.core.settings import RunLimits

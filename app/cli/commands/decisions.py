@@ -10,7 +10,7 @@ from app.cli.exit_status import FAULT, OK
 from app.cli.printing.lines import columns, lines_text, one_line
 from app.core.council import FAILED, HELD, PICKS, Decision, wilson
 from app.core.texts import without_steering
-from app.engine.decisions.journal import DecisionState, decided_object, listed, made_at, standing
+from app.engine.decisions import DecisionState, decided_object, listed, made_at, standing
 from app.engine.scores import ENOUGH, Score, held_up, panel_scores, scores, standing_lines
 
 

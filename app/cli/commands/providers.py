@@ -17,18 +17,16 @@ from app.cli.arguments import Agreed, Typed
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import FAULT, OK, PAUSED_OR_STOPPED
 from app.cli.printing.lines import columns, error_line, lines_text, named_text, one_line
-from app.core.catalog import EMBEDDED_MODEL, LOCAL, PROGRAM, ProviderConfig, provider_kind
+from app.core.catalog import EMBEDDED_MODEL, LOCAL, PROGRAM, RECIPES, ProviderConfig, provider_kind, recipe_of
 from app.core.errors import BadInput, FailureKind, MootError, NotFound, ProviderError
 from app.core.events import Event, KeysChanged, ModelFetching, Notice
-from app.core.external_agents import RECIPES, recipe_of
-from app.core.message import AMOUNTS
+from app.core.message import AMOUNTS, money_text, saved_text, used_text
 from app.core.provider import LocalModel, ProviderStatus, shown_label
 from app.core.servers import join_command, shown_line, shown_values
 from app.core.session import failure_text, no_vote_reason
 from app.core.store import KeyNews
 from app.core.texts import Texts, exact, size_text, visible
 from app.core.tool import ServerState, ServerStatus, changed_tools
-from app.core.usage import money_text, saved_text, used_text
 from app.engine.export.event_lines import fields_of
 from app.engine.voting import votes_with
 from app.storage.secrets import variable_name

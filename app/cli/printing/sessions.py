@@ -8,7 +8,7 @@ from app.cli.printing.lines import json_line, named_text, one_line
 from app.cli.terminal import Out
 from app.core.errors import UNWRITTEN, StorageError
 from app.core.events import Event, LimitNear, MessageDelta, MessageFinished, Notice, RetryScheduled
-from app.core.message import Message, MessageState, Role
+from app.core.message import Message, MessageState, Role, Total, near_text, spent_text
 from app.core.session import (
     HELD_UP,
     Reason,
@@ -21,7 +21,6 @@ from app.core.session import (
     resumable,
 )
 from app.core.texts import Texts, without_steering
-from app.core.usage import Total, near_text, spent_text
 from app.engine.export.event_lines import event_line
 
 Printer = Callable[[Event], str]

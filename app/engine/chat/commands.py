@@ -13,21 +13,27 @@ from typing import Any
 from app.core.criteria import criteria_of
 from app.core.definitions import Agent
 from app.core.errors import BadInput, NotFound
-from app.core.forms import HIDDEN, FieldKind, form_text, means_yes, problem_of, read_form, without_hidden
 from app.core.ids import new_id, utc_now
 from app.core.message import (
     AGENT_OPTION,
     DENY_BECAUSE,
+    HIDDEN,
     Attachment,
     Consent,
+    FieldKind,
     Message,
     Prompt,
     PromptReason,
     PromptType,
     Role,
     SummaryNote,
+    form_text,
+    means_yes,
+    problem_of,
+    read_form,
+    without_hidden,
 )
-from app.core.model_facts import FactSource
+from app.core.provider import FactSource
 from app.core.session import (
     OF_FOLDER,
     AgentMode,
@@ -44,6 +50,7 @@ from app.core.settings import HistoryLength, RunLimits
 from app.core.texts import clean_text, trimmed, visible
 from app.core.tool import is_object
 from app.engine.chat.run import close_turns, model_for, open_questions, user_message
+from app.engine.chat.titles import MAX_TITLE, title_of
 from app.engine.drafts import Drafts
 from app.engine.history import extract, limit_for, turns_to_replace
 from app.engine.library.agents import AgentDirectory
@@ -52,10 +59,9 @@ from app.engine.prompts import Prompts
 from app.engine.request import AgentTurn, Attempt, history_of, next_lead, root_turn
 from app.engine.runner import Sessions, check_open
 from app.engine.turns.context import Services
-from app.engine.turns.summarizing import measured, summary_message
+from app.engine.turns.turn_tree import measured, summary_message
 
 MAX_TEXT = 400_000
-MAX_TITLE = 80
 MAX_REASON = 2_000
 MODES = (AgentMode.DEFAULT, AgentMode.SETTINGS)
 
@@ -91,13 +97,6 @@ def checked_mode(mode: str) -> str:
     if mode not in MODES:
         raise BadInput("unknown_mode", mode=mode[:MAX_TITLE], modes=", ".join(MODES))
     return mode
-
-
-def title_of(text: str, attachments: tuple[Attachment, ...]) -> str:
-    """Return the title of a session that begins with a text: its first line."""
-    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    first = first or (attachments[0].name if attachments else "")
-    return first if len(first) <= MAX_TITLE else first[: MAX_TITLE - 1].rstrip() + "…"
 
 
 def answers_of(prompt: Prompt) -> Sequence[str]:

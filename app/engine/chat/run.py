@@ -22,8 +22,7 @@ from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
 from app.engine.request import AgentTurn, root_turn
 from app.engine.runner import Run
-from app.engine.turns.context import Services, TreeContext, TurnState
-from app.engine.turns.limits import Budget
+from app.engine.turns.context import Budget, Services, TreeContext, TurnState
 from app.engine.turns.tool_calls import attach_servers
 from app.engine.turns.turn_tree import TurnTree
 

@@ -1,4 +1,4 @@
-"""Writes the title of a chat after its first answer, in place of the first line of its first message."""
+"""The title of a chat: the first line of its first message; after its first answer, what a model writes."""
 
 import re
 from collections.abc import Callable
@@ -7,22 +7,29 @@ from functools import partial
 
 from app.core.definitions import Agent
 from app.core.errors import ProviderError
-from app.core.message import Message, MessageState, Role
+from app.core.message import Attachment, Message, MessageState, Role
 from app.core.provider import one_message
 from app.core.session import Status
 from app.core.settings import Settings
-from app.engine.chat.commands import MAX_TITLE, title_of
 from app.engine.library.agents import AgentDirectory, AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.runner import Sessions
 from app.engine.turns.context import MeteredModels
 
+MAX_TITLE = 80
 # What a title is made from: so many characters of the question, and of its answer.
 EXCERPT = 2_000
 # Quotation marks and Markdown around a title, and what some models put before it.
 _AROUND = "\"'“”‘’«»「」『』*_#`> \t"
 _LABEL = re.compile(r"^(title|제목)\s*[:：]\s*", re.IGNORECASE)
+
+
+def title_of(text: str, attachments: tuple[Attachment, ...]) -> str:
+    """Return the title of a session that begins with a text: its first line."""
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    first = first or (attachments[0].name if attachments else "")
+    return first if len(first) <= MAX_TITLE else first[: MAX_TITLE - 1].rstrip() + "…"
 
 
 @dataclass(eq=False, repr=False)

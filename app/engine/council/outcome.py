@@ -53,7 +53,6 @@ class Tally:
         return tuple(vote for vote, count in self.votes.items() if count == most) if most else ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class View(MinorityView):
     """An option that is not the headline, and who holds it; its text are the words of the surest of them."""
 

@@ -13,8 +13,7 @@ from app.core.catalog import RequestForm
 from app.core.council import Seat
 from app.core.definitions import Agent, Group, WorkflowDefinition
 from app.core.errors import ProviderError
-from app.core.model_facts import Price
-from app.core.provider import Models, ProviderStatus
+from app.core.provider import Models, Price, ProviderStatus
 from app.core.session import AgentMode, DebateChoices, DebateTools, GroupState
 from app.core.texts import amount_text
 from app.engine.debate.modes import form_of, system_prompt

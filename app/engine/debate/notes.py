@@ -23,7 +23,7 @@ from app.engine.names import label_of
 from app.engine.prompts import Prompts
 from app.engine.request import WINDOW
 from app.engine.turns.context import MeteredModels
-from app.engine.turns.summarizing import ask_for_summary, summary_message
+from app.engine.turns.turn_tree import ask_for_summary, summary_message
 from app.engine.voting import seat_of
 
 _WRITERS = 2

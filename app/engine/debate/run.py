@@ -30,8 +30,7 @@ from app.engine.history import merged
 from app.engine.live_session import LiveSession
 from app.engine.request import AgentTurn, Attempt, name_of, turn_items
 from app.engine.runner import Run, Sessions, check_open
-from app.engine.turns.context import MeteredModels, Outcome, Services, TreeContext, TurnState
-from app.engine.turns.limits import Budget
+from app.engine.turns.context import Budget, MeteredModels, Outcome, Services, TreeContext, TurnState
 from app.engine.turns.speaker_turn import CallPlan
 from app.engine.turns.tool_calls import attach_servers
 from app.engine.turns.turn_tree import TurnTree

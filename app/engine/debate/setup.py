@@ -30,7 +30,6 @@ TITLE_LENGTH = 120
 MIN_OPTIONS = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DebateSetup(session.DebateChoices):
     """What was chosen before the start, by the program `asked_by` or the user (""); a `seed`
     of None is derived from the session's id.

@@ -10,12 +10,10 @@ from dataclasses import replace
 from datetime import datetime
 from html import escape
 
-from app.core.files import NEW_PAGE
-from app.core.markdown_marks import IN_A_LINE, ON_LINES
+from app.core.files import NEW_PAGE, kind_of
 from app.core.message import Attachment, Message, MessageState
-from app.core.pictures import kind_of
 from app.core.session import DOCX, PDF, ExportFormat
-from app.core.texts import closed, escape_markdown, fenced, language_of
+from app.core.texts import IN_A_LINE, ON_LINES, closed, escape_markdown, fenced, language_of
 from app.engine.export.document import Chart, DocumentHead, DocumentPart, Entry, ListItem, Section
 
 # Markdown ignores an underscore inside a word, and an & that begins no entity.

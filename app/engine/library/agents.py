@@ -25,9 +25,9 @@ from app.core.definitions import (
 from app.core.errors import BadInput, MootError
 from app.core.events import AssistantsChanged
 from app.core.files import SeenAs
+from app.core.frozen import Frozen
 from app.core.message import Consent, Message, Prompt
-from app.core.model_facts import FactSource, ModelFacts
-from app.core.provider import ProviderStatus
+from app.core.provider import FactSource, ModelFacts, ProviderStatus
 from app.core.session import AgentMode, GroupState
 from app.core.settings import Settings
 from app.core.store import Documents
@@ -65,8 +65,7 @@ PARAMETERS: Mapping[str, object] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delegation:
+class Delegation(Frozen):
     """A checked task for a sub-agent."""
 
     agent: Agent
@@ -240,8 +239,7 @@ class Assistants(Definitions[Agent]):
         return Shared(definition=agent, dropped=(*dropped, *shared.dropped))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentModel:
+class AgentModel(Frozen):
     """The model an agent speaks with, the catalogue's row of its provider, and whether it takes pictures
     and PDF files.
 
@@ -314,21 +312,13 @@ class AgentDirectory:
     _assistants: Definitions[Agent]
     _facts: Callable[[str, str], ModelFacts]
 
-    def agents(self) -> tuple[Agent, ...]:
-        """Return every assistant in the user's order."""
-        return self._assistants.all()
-
-    def agent(self, agent_id: str) -> Agent | None:
-        """Return an assistant by its id, None where there is none."""
-        return self._assistants.get(agent_id)
+    def __post_init__(self) -> None:
+        self.agents, self.agent = self._assistants.all, self._assistants.get
+        self.settings, self.permit = self._documents.settings, self._tools.permit
 
     def is_assistant(self, agent_id: str) -> bool:
         """Say whether an id is that of an assistant, also of one made for a role."""
         return agent_id.startswith(MADE_FOR) or self.agent(agent_id) is not None
-
-    def settings(self) -> Settings:
-        """Return the user's settings."""
-        return self._documents.settings()
 
     def model_of(self, agent: Agent, caller: AgentModel | None = None) -> AgentModel:
         """Return what an agent speaks with: its own model, its caller's, or the default: the first
@@ -417,10 +407,6 @@ class AgentDirectory:
             if tool.consent.partition("/")[0] == prompt.consent.partition("/")[0]
             and (tool.reads or not reading)
         )
-
-    async def permit(self, consents: Sequence[str]) -> None:
-        """Save that these tools run without a question for good."""
-        await self._tools.permit(consents)
 
     def work_consent(self, provider_id: str, folder: str) -> tuple[str, tuple[str, ...]]:
         """Return what the consent to an external agent's work in a folder is bound to,

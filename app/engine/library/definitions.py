@@ -15,6 +15,7 @@ from app.core.definitions import Agent, SavedPrompt
 from app.core.errors import BadInput, NotFound
 from app.core.events import Event, EventBus, FoldersChanged, SavedPromptsChanged
 from app.core.files import MOST_CONTEXT, FileReader
+from app.core.frozen import Frozen
 from app.core.ids import new_id
 from app.core.message import Attachment
 from app.core.session import Definition, Folder, Session
@@ -35,8 +36,7 @@ _PAIR = ("provider", "model")
 _VERSION = "version"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shared(Generic[Definition]):
+class Shared(Frozen, Generic[Definition]):
     """A definition from a shared file, ready to be saved.
 
     `dropped` names what of the file was left out; `members` are the assistants of a group. In a group that a
@@ -49,8 +49,7 @@ class Shared(Generic[Definition]):
     members: tuple["Shared[Agent]", ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LibraryKind(Generic[Definition]):
+class LibraryKind(Frozen, Generic[Definition]):
     """What differs between kinds of definitions.
 
     `name` begins the codes of its errors, `changed` is the event of a change, `order` the setting that holds

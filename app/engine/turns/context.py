@@ -2,29 +2,43 @@
 
 The gate admits no more calls at once than the provider can answer, and none while it has asked to wait: a
 rate limit that one session meets holds for all sessions. Also after which faults a model is asked again, and
-when.
+when; and the limits of one user message, whose costs are counted from the messages, so that a restart does
+not reset them.
 """
 
 import random
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, aclosing, asynccontextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
-from itertools import count
+from hashlib import blake2b
+from itertools import count, takewhile
 from typing import cast
 
 from app.core.criteria import Criterion
-from app.core.definitions import Agent
+from app.core.definitions import SWITCH_ASSISTANT, Agent
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import ToolStarted
+from app.core.frozen import Frozen
 from app.core.ids import new_id, utc_now
-from app.core.message import Author, Message, ToolCall, Usage
-from app.core.model_facts import ModelFacts, Price
-from app.core.provider import CallPiece, Delta, Finished, FinishReason, ModelRequest, Models, Text
-from app.core.session import PlanItem
+from app.core.message import Author, Message, MessageState, Role, ToolCall, Usage, UsageEntry
+from app.core.provider import (
+    CallPiece,
+    Delta,
+    Finished,
+    FinishReason,
+    ModelFacts,
+    ModelRequest,
+    Models,
+    Price,
+    Text,
+)
+from app.core.session import PlanItem, Reason, counted
+from app.core.settings import Settings
 from app.core.store import SessionFiles, SessionStore
-from app.core.usage import UsageEntry
+from app.core.tool import ToolError, canonical
 from app.engine.availability import Slots, Waits
 from app.engine.drafts import Drafts
 from app.engine.history import GrowingText, TokenCount, request_tokens
@@ -32,8 +46,147 @@ from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.request import AgentTurn, Attempt, build_request
-from app.engine.turns.limits import Budget
 from app.engine.usage_book import UsageBook
+
+NEAR = 0.8
+# Said of a limit before it is reached, by its name: how much is spent, and of how much.
+Near = Callable[[str, float, float], None]
+
+
+class Budget:
+    """The limits of one user message and what is used of them; a limit of 0 means none.
+
+    The limits are looked up each time, as they may be raised meanwhile; `near` is told of one that is nearly
+    reached.
+    """
+
+    def __init__(
+        self,
+        settings: Callable[[], Settings],
+        spent_by: Sequence[Message],
+        clock: Callable[[], float],
+        near: Near = lambda *_: None,
+    ) -> None:
+        self._settings, self._clock, self._near = settings, clock, near
+        self._model_calls = self._tool_rounds = 0
+        self._cost_usd = self._seconds = 0.0
+        children = set()
+        for message in spent_by:
+            if message.role in (Role.ASSISTANT, Role.SUMMARY):
+                self.note_answer(message)
+                self._seconds += message.seconds or 0.0
+                if message.state != MessageState.FAILED or message.usage:
+                    self._model_calls += 1
+            if message.parent_turn_id is not None and not message.part:
+                children.add(message.turn_id)
+        self._sub_agent_runs = len(children)
+        self._begun = clock() - self._seconds
+
+    def reached(self) -> str:
+        """Return the limit that forbids another call of a model, "" where none does."""
+        settings = self._settings()
+        minutes = (self._clock() - self._begun) / 60
+        if (rounds := settings.max_tool_rounds) and self._tool_rounds >= rounds:
+            return counted(Reason.BUDGET_TOOL_ROUNDS, rounds)
+        for name, spent, most, reason, units in (
+            ("calls", self._model_calls, settings.max_model_calls, Reason.BUDGET_MODEL_CALLS, 1),
+            ("minutes", minutes, settings.max_minutes, Reason.BUDGET_MINUTES, 1),
+            ("usd", self._cost_usd, settings.max_cost_usd, Reason.BUDGET_COST, 100),
+        ):
+            if most and spent >= most:
+                return counted(reason, round(most * units))
+            if most and spent >= most * NEAR:
+                self._near(name, spent, most)
+        return ""
+
+    def take_model_call(self) -> bool:
+        """Count a call that is about to be made; false where it may not be."""
+        if self.reached():
+            return False
+        self._model_calls += 1
+        return True
+
+    def take_sub_agent(self) -> bool:
+        """Count a sub-agent that is about to run; false where it may not."""
+        limit = self._settings().max_sub_agent_runs
+        if limit and self._sub_agent_runs >= limit:
+            return False
+        self._sub_agent_runs += 1
+        return True
+
+    def note_answer(self, message: Message) -> None:
+        """Count what an answer cost."""
+        if message.own_calls:
+            self._tool_rounds += 1
+        if message.usage is not None and message.usage.cost_usd:
+            self._cost_usd += message.usage.cost_usd
+
+
+MOST_ALIKE = 2
+# Of one answer; the others are refused, and those that run wait for a place.
+MOST_CALLS = 32
+MOST_AT_ONCE = 8
+
+
+def carried_out(answer: Message) -> tuple[ToolCall, ...]:
+    """Return the calls of an answer that Moot carries out."""
+    return answer.own_calls[:MOST_CALLS]
+
+
+class RepeatedCalls:
+    """How often the calls of turns were made before; the arguments of each are read once."""
+
+    def __init__(self, live: LiveSession) -> None:
+        self._live = live
+        # By name and arguments as they were written: the same for two calls that mean the same.
+        self._keys: dict[tuple[str, str], bytes] = {}
+
+    def before(self, turn: AgentTurn, answer: Message) -> dict[str, int]:
+        """Return for each call that an answer carries out, by its id, how many calls before it are the
+        same.
+        """
+        counts, found = self._before(turn, answer), {}
+        for call in carried_out(answer):
+            found[call.id] = counts[self._key(call)]
+            counts[self._key(call)] += 1
+        return found
+
+    def insists(self, turn: AgentTurn, answer: Message) -> bool:
+        """Say whether an answer calls only what an answer before it was told will not run again."""
+        calls, counts = carried_out(answer), self._before(turn, answer)
+        return bool(calls) and all(counts[self._key(call)] > MOST_ALIKE for call in calls)
+
+    def _before(self, turn: AgentTurn, answer: Message) -> Counter[bytes]:
+        """Count the calls before an answer in its turn; hand-overs also
+        in the turns since the user's message.
+        """
+        before = takewhile(lambda message: message.id != answer.id, self._live.turns.said(turn.turn_id))
+        calls = [call for message in before for call in carried_out(message)]
+        if any(call.name == SWITCH_ASSISTANT for call in carried_out(answer)):
+            for turn_id in self._live.turns.back_from(turn.follows or ""):
+                earlier = self._live.turns.said(turn_id)
+                if earlier[0].role == Role.USER:
+                    break
+                told = (call for message in earlier for call in carried_out(message))
+                calls += [call for call in told if call.name == SWITCH_ASSISTANT]
+        return Counter(map(self._key, calls))
+
+    def _key(self, call: ToolCall) -> bytes:
+        written = (call.name, call.arguments)
+        if written not in self._keys:
+            text = f"{call.name} {canonical(call.arguments)}"
+            self._keys[written] = blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).digest()
+        return self._keys[written]
+
+
+def check_not_repeated(call: ToolCall, alike: int) -> None:
+    """Raise ToolError for a call where MOST_ALIKE calls before it are the same."""
+    if alike >= MOST_ALIKE:
+        raise ToolError(
+            f"{call.name} was called {MOST_ALIKE} times with these arguments already. "
+            "It will not run again: use what it returned, or do something else."
+        )
+
 
 MOST_REPEATS = 3
 """How often a model is asked again before its fault is the answer."""
@@ -87,6 +240,10 @@ class MeteredModels:
         self._models = models
         self._usage = usage
         self._gate = gate
+        # What costs nothing is asked of the models themselves, and of the gate.
+        self.facts, self.note_stable = models.facts, models.note_stable
+        self.note_cut, self.answer_agent = models.note_cut, models.answer_agent
+        self.paused_for, self.end_pause = gate.paused_for, gate.end_pause
 
     @asynccontextmanager
     async def place(
@@ -128,32 +285,6 @@ class MeteredModels:
     def known_facts(self, provider: str, model: str) -> ModelFacts:
         """Return what is known about a model by now; asks nobody."""
         return self._models.known_facts(provider, model)
-
-    def note_stable(self, provider: str, model: str, stable: int, answers: str, address: str) -> None:
-        """Keep what the voting check of a model has found."""
-        self._models.note_stable(provider, model, stable, answers, address)
-
-    def note_cut(self, provider: str, model: str, read: int) -> bool:
-        """Keep that a server has read only so many tokens of a longer request; say whether it is one
-        that may do that.
-        """
-        return self._models.note_cut(provider, model, read)
-
-    def answer_agent(self, ask: str, answer: str) -> None:
-        """Answer what an external agent asked."""
-        self._models.answer_agent(ask, answer)
-
-    async def facts(self, provider: str, model: str) -> ModelFacts:
-        """Return what is known about a model; asks no provider."""
-        return await self._models.facts(provider, model)
-
-    def paused_for(self, provider: str) -> float:
-        """Return for how many seconds a provider is not asked, because it said so; 0 for one that is."""
-        return self._gate.paused_for(provider)
-
-    def end_pause(self, provider: str) -> None:
-        """End a provider's pause, so that it can be asked again at once."""
-        self._gate.end_pause(provider)
 
     def note(
         self, call: "MeteredCall", session_id: str = "", author: Author | None = None
@@ -269,8 +400,7 @@ Place = Callable[[ModelRequest], MeteredCall]
 """A place at a provider: makes calls, which are yet to be asked, as long as it is held."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Services:
+class Services(Frozen):
     """What running sessions share: models, slots, assistants, prompts, the disk, counting and a clock
     in seconds.
 
@@ -321,8 +451,7 @@ class TurnState(StrEnum):
     STOPPED = "stopped"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Frozen, kw_only=False):
     """How far a turn came, and its last message where it has one.
 
     Of a turn that is held `reason` says why the session must pause; of one that is done or failed it is the
@@ -334,8 +463,7 @@ class Outcome:
     message: Message | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TreeContext:
+class TreeContext(Frozen):
     """What the turns that one user message sets off share.
 
     While a provider is waited for, the turn is inside `waits`. `members` are those of the session's group;

@@ -44,8 +44,18 @@ from app.engine.library.agents import SUB_AGENT, AgentDirectory, delegation, fai
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.request import ORCHESTRATOR, SMALL_MODEL_OPTIONS, AgentTurn, Attempt, file_tools, in_mode
-from app.engine.turns.context import Outcome, TreeContext, TurnState, about_call, started
-from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS, RepeatedCalls, carried_out, check_not_repeated
+from app.engine.turns.context import (
+    MOST_AT_ONCE,
+    MOST_CALLS,
+    Outcome,
+    RepeatedCalls,
+    TreeContext,
+    TurnState,
+    about_call,
+    carried_out,
+    check_not_repeated,
+    started,
+)
 from app.engine.turns.speaker_turn import SpeakerTurn, lost_call
 
 PROMPT_USER = "promptUser"
@@ -260,7 +270,8 @@ def _so_far(turn: AgentTurn, live: LiveSession) -> tuple[str, list[str], bool, i
             task = one_line(messages[0].content)
             break
         if messages[0].author.id == ORCHESTRATOR:
-            handed += any(_hands_over(message) for message in messages)
+            calls = (call for item in messages if item.role == Role.ASSISTANT for call in item.tool_calls)
+            handed += any(call.name == SWITCH_ASSISTANT for call in calls)
             continue
         answer = last_answer(messages)
         if answer is not None and answer.state == MessageState.DONE and answer.content.strip():
@@ -269,18 +280,8 @@ def _so_far(turn: AgentTurn, live: LiveSession) -> tuple[str, list[str], bool, i
     return task, notes, answered, handed
 
 
-def _hands_over(message: Message) -> bool:
-    called = {call.name for call in message.tool_calls}
-    return message.role == Role.ASSISTANT and SWITCH_ASSISTANT in called
-
-
 MAX_QUESTION = 4_000
 MAX_ABOUT = 600
-
-
-def was_cut(live: LiveSession, turn: AgentTurn, call: ToolCall) -> bool:
-    """Say whether a call began to run and was cut, so that it may have run."""
-    return any(message.state == MessageState.STOPPED for message in live.turns.about(turn.turn_id, call.id))
 
 
 def newest_approval(live: LiveSession, turn: AgentTurn, call: ToolCall, reason: str) -> Message | None:
@@ -531,7 +532,9 @@ class ToolCalls:
         """
         reason, session = "", self._live.session
         folder, of_folder = session.chosen_folder, OF_FOLDER[0 if tool.reads else 1]
-        if not tool.repeatable and was_cut(self._live, turn, call):
+        before = self._live.turns.about(turn.turn_id, call.id)
+        # It began to run and was cut, so that it may have run.
+        if not tool.repeatable and any(message.state == MessageState.STOPPED for message in before):
             reason = PromptReason.MAY_HAVE_RUN
         elif tool.key in self._context.asks_too or (
             tool.asks and (tool.consent or tool.key) not in session.always

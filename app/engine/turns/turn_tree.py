@@ -2,23 +2,61 @@
 
 `TurnTree.take` looks at what the turn has said: a call without a result is answered, a sub-agent's turn
 that waits is entered again, otherwise the model is called. So a restart, a question three sub-agents
-deep and a retry are one code path.
+deep and a retry are one code path. `Summarizing` makes room before a call whose request would be too
+long: what it makes is saved before the call. Killed in between, it finds no summary and begins again.
 """
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from app.core.errors import Failure
+from app.core.errors import Failure, FailureKind, ProviderError
 from app.core.events import TurnFinished
-from app.core.message import Message, MessageState, SummaryNote, Usage
+from app.core.frozen import Frozen
+from app.core.message import Author, Message, MessageState, Role, SummaryNote, Usage, new_message
 from app.core.provider import ModelRequest
-from app.core.session import Reason, counted
+from app.core.session import Reason, Status, counted
 from app.core.turns import last_answer
-from app.engine.request import ORCHESTRATOR, AgentTurn, Attempt, in_mode, news_of, turn_plan
-from app.engine.turns.context import Outcome, TreeContext, TurnState
+from app.engine.history import (
+    LEAST_REPLACED,
+    MOST_LEFT,
+    Item,
+    PastTurn,
+    TokenCount,
+    as_transcript,
+    extract,
+    limit_for,
+    part_to_note,
+    pruned_text,
+    quotes,
+    reserve_of,
+    results_to_prune,
+    summary_for,
+    tokens_of,
+    turns_to_replace,
+    usable_summaries,
+)
+from app.engine.library.agents import AgentModel
+from app.engine.live_session import LiveSession
+from app.engine.request import (
+    MAX_SENT_RESULT,
+    ORCHESTRATOR,
+    AgentTurn,
+    Attempt,
+    History,
+    history_of,
+    in_mode,
+    items_before,
+    news_of,
+    notes_and_rest,
+    request_of,
+    turn_items,
+    turn_plan,
+)
+from app.engine.turns.context import PASSING, MeteredCall, MeteredModels, Outcome, TreeContext, TurnState
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import CallPlan, ReportedCalls, SpeakerTurn, asks_to_work
-from app.engine.turns.summarizing import Summarizing
 from app.engine.turns.tool_calls import Offer, ToolCalls, guided_call, guided_request, lead_offer
 
 GUIDED = "guided"
@@ -173,3 +211,343 @@ class TurnTree:
         if turn.kind == ORCHESTRATOR:
             return lead_offer(turn, self._live, self._context.members, tools)
         return guided_call(turn, messages, self._services.directory.helpers(turn.agent, turn.stack), tools)
+
+
+SUMMARY, TURN_SUMMARY = "summary", "turn-summary"
+ATTEMPTS = 2
+# How much of a message says where a summary has to stop.
+MOST_BEGINNING = 120
+# A member has notes of its own where a summary stands for more of its tools' results, in tokens.
+OWN_RESULTS = 5_000
+# Where the model could not be asked now, the call that follows meets the same failure and deals with it.
+_SAME_FOR_THE_CALL = (
+    FailureKind.RATE_LIMIT,
+    FailureKind.QUOTA,
+    FailureKind.BUDGET_MONTH,
+    FailureKind.AUTHENTICATION,
+    FailureKind.PERMISSION,
+    FailureKind.MODEL_NOT_FOUND,
+    FailureKind.NETWORK,
+)
+
+
+class _Summary(Frozen, kw_only=False):
+    """The text of a summary, how it came about, and what it cost."""
+
+    content: str
+    note: str
+    model: str = ""
+    usage: Usage | None = None
+
+
+class _Wanted(Frozen, kw_only=False):
+    """A summary that is wanted: the request for it, what it quotes of the user, what stands in for it
+    where no model gives one, and the tokens it replaces.
+    """
+
+    request: ModelRequest
+    said: Sequence[str]
+    instead: str
+    replaces: int
+
+
+def summary_message(author: Author, content: str, *, through: str, **fields: object) -> Message:
+    """Return a summary of all up to the turn `through`, as a message of that turn."""
+    return new_message(Role.SUMMARY, author, through, content=content, through=through, **fields)
+
+
+async def ask_for_summary(
+    live: LiveSession,
+    models: MeteredModels,
+    request: ModelRequest,
+    author: Author,
+    waits: Callable[[], AbstractContextManager[None]],
+) -> tuple[str, MeteredCall]:
+    """Ask for a summary; return its text, "" where it is not whole. Raises ProviderError.
+
+    Where it has to wait for a place at the provider, it does so inside `waits`.
+    """
+    async with models.place(request.provider, lambda _: waits()) as place:
+        call = place(request)
+        try:
+            said = await call.text()
+        except (ProviderError, asyncio.CancelledError):
+            models.note_unsaid(live, author, call)
+            raise
+    return ReplyCleaner.cleaned(author.name, said) if call.whole else "", call
+
+
+def measured(turn: AgentTurn, live: LiveSession, history: History, count: TokenCount) -> list[PastTurn]:
+    """Return the turns that came before one, with the tokens that each of them takes as it is sent."""
+    return [
+        PastTurn(turn_id, _tokens(turn, live, items, count), messages[0].role == Role.USER, messages)
+        for turn_id, items in history.turns
+        if (messages := live.turns.said(turn_id))
+    ]
+
+
+def _tokens(turn: AgentTurn, live: LiveSession, items: Sequence[Item], count: TokenCount) -> int:
+    """Return about how many tokens items take that are sent to a turn's model."""
+    provider, model = turn.agent_model.provider, turn.agent_model.model
+    return count.of(live.id, ModelRequest(provider=provider, model=model, messages=tuple(items)))
+
+
+class Summarizing:
+    """Makes the requests of a tree's turns short enough."""
+
+    def __init__(self, context: TreeContext) -> None:
+        self._context = context
+        self._services = context.services
+        self._live = context.live
+        self._words = context.services.prompts.lines(context.language, "assistant")
+
+    async def make_room(
+        self, turn: AgentTurn, request: ModelRequest, *, note: str = SummaryNote.AUTO, refused: bool = False
+    ) -> bool:
+        """Replace what is oldest where a turn's request is too long; say whether anything was replaced.
+
+        `refused` says that the model has refused the request: then half of it is replaced. A conversation
+        that the model itself cannot read whole is summarised part by part, each part a record of its own.
+        """
+        if turn.agent_model.guided:
+            return False
+        facts = await self._services.models.facts(turn.agent_model.provider, turn.agent_model.model)
+        limit = limit_for(facts, self._live.session.chat, self._services.directory.settings())
+        count = self._services.count.of(self._live.id, request)
+        asked = note == SummaryNote.ASKED
+        if refused or asked:
+            limit = min(limit, count // 2)
+        made = False
+        while count > limit or asked:
+            part = None
+            if refused or count + reserve_of(facts) > facts.window:
+                part = min(facts.window, count) // 2
+            replaced = await self._replace(turn, limit, part, note)
+            if not replaced:
+                break
+            made = True
+            if part is None or refused:
+                return True
+            count -= replaced
+        return made or (
+            count > limit and (await self._prune(turn, limit) or await self._note_turn(turn, limit))
+        )
+
+    async def note_own(self, turn: AgentTurn) -> None:
+        """Write notes of a member's own where the summary for all leaves out much of what its tools
+        returned.
+        """
+        summary = self._summary_for_all(turn)
+        if summary is None:
+            return
+        history = history_of(turn, self._live, self._words, until=summary.through)
+        turns = measured(turn, self._live, history, self._services.count)
+        if not self._needs_own(turn, turns, history.summary):
+            return
+        before = history.summary.content if history.summary else ""
+        own = [message for past in turns for message in past.messages if message.author.id == turn.agent.id]
+        results = [message for message in own if message.role == Role.TOOL]
+        wanted = _Wanted(
+            request=self._request(turn, history.items(self._words), SUMMARY),
+            said=quotes([msg for past in turns for msg in past.messages], sum(past.tokens for past in turns)),
+            instead="\n\n".join((summary.content, pruned_text(own, results, brief=True))),
+            replaces=sum(past.tokens for past in turns) + tokens_of(before, turn.agent_model.model),
+        )
+        if text := await self._written(turn, wanted, SummaryNote.AUTO):
+            await self._write(turn, text, summary.through, replaces=wanted.replaces, agent_id=turn.agent.id)
+
+    def _summary_for_all(self, turn: AgentTurn) -> Message | None:
+        """Return the summary for all that a member of a group gets, None where it gets none
+        or has had notes of its own.
+        """
+        live = self._live
+        if live.session.group is None or not live.turns.is_summarized or turn.parent_turn_id:
+            return None
+        if turn.kind == ORCHESTRATOR or turn.agent_model.guided:
+            return None
+        summary = summary_for(live, live.turns.back_from(turn.follows or ""), turn.agent.id)
+        if summary is None or any(
+            message.agent_id == turn.agent.id for message in live.turns.summaries(summary.through)
+        ):
+            return None
+        return summary
+
+    def _needs_own(self, turn: AgentTurn, turns: Sequence[PastTurn], before: Message | None) -> bool:
+        """Whether a summary of these turns, and of notes before them, is for a member alone:
+        it holds much that its tools returned, which is nothing to the others.
+        """
+        if self._live.session.group is None or turn.kind == ORCHESTRATOR:
+            return False
+        results = (
+            message.content[:MAX_SENT_RESULT]
+            for past in turns
+            for message in past.messages
+            if message.role == Role.TOOL and message.author.id == turn.agent.id
+        )
+        tokens = sum(tokens_of(text, turn.agent_model.model) for text in results)
+        return tokens > OWN_RESULTS or bool(before and before.agent_id)
+
+    async def _replace(self, turn: AgentTurn, limit: int, part: int | None, note: str) -> int:
+        """Put a summary in place of the oldest turns; return how many tokens that saves, 0
+        where nothing changed.
+        """
+        if turn.parent_turn_id:
+            return 0
+        words = self._words
+        history = history_of(turn, self._live, words)
+        turns = measured(turn, self._live, history, self._services.count)
+        place = turns_to_replace(turns, limit, part)
+        if not place:
+            return 0
+        covered, through = turns[:place], turns[place - 1].turn_id
+        messages = [message for item in covered for message in item.messages]
+        before = history.summary.content if history.summary else ""
+        replaces = sum(item.tokens for item in covered) + tokens_of(before, turn.agent_model.model)
+        instead = extract(messages, before, words["quoted"])
+        sent, until = self._up_to(history, place, alone=part is not None or self._helper(turn) is not None)
+        wanted = _Wanted(
+            request=self._request(turn, sent.items(words), SUMMARY, until=until, tail=part is None),
+            said=quotes(messages, limit),
+            instead=instead if _is_worth(turn, instead, replaces) else "",
+            replaces=replaces,
+        )
+        text = await self._written(turn, wanted, note)
+        if text is None:
+            return 0
+        own = self._needs_own(turn, covered, history.summary)
+        agent_id = turn.agent.id if own else ""
+        await self._write(turn, text, through, replaces=replaces, agent_id=agent_id)
+        return replaces - tokens_of(text.content, turn.agent_model.model)
+
+    def _up_to(self, history: History, place: int, *, alone: bool) -> tuple[History, str]:
+        """Return what is sent for a summary of the first turns, and how the model is told where to stop.
+
+        Where it begins as the request of the turn's next call does, the provider takes it from its cache.
+        With `alone` nothing behind these turns is sent: then it is shorter.
+        """
+        turns = list(history.turns)
+        while len(turns) > place and not alone and self._live.turns.said(turns[-1][0])[0].role == Role.USER:
+            # What the user wants now must not be answered here.
+            turns.pop()
+        if alone or len(turns) <= place:
+            return replace(history, turns=turns[:place]), ""
+        said = next(
+            (item.content for item in self._live.turns.said(turns[place][0]) if item.content.strip()), ""
+        )
+        text = self._words["until"].format(text=" ".join(said.split())[:MOST_BEGINNING])
+        return replace(history, turns=turns), f"\n\n{text}"
+
+    def _request(
+        self, turn: AgentTurn, items: list[Item], prompt: str, *, until: str = "", tail: bool = False
+    ) -> ModelRequest:
+        """Return the request for a summary of what these items say: to the turn's own model
+        as its next call would begin, or all as one text to a helper, which did not take part.
+        """
+        services, language = self._services, self._context.language
+        text = services.prompts.text(language, prompt, until=until)
+        if helper := self._helper(turn):
+            content = as_transcript(items) + "\n\n" + text
+            messages = ({"role": Role.USER, "content": content},)
+            return ModelRequest(provider=helper.provider, model=helper.model, messages=messages)
+        functions = services.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
+        about_user = services.directory.about_user(turn.agent)
+        asked: list[Item] = [*items, {"role": Role.USER, "content": text}]
+        request = request_of(turn, self._live, asked, functions, self._words, about_user)
+        return replace(request, cache=turn_plan(turn, self._live, tail=True)) if tail else request
+
+    async def _written(self, turn: AgentTurn, wanted: _Wanted, note: str) -> _Summary | None:
+        """Return a summary by a model, else what stands in for it; None where nothing may change."""
+        self._show(Reason.SUMMARISING)
+        try:
+            for _ in range(ATTEMPTS):
+                if not self._context.budget.take_model_call():
+                    return None
+                try:
+                    content, call = await ask_for_summary(
+                        self._live, self._services.models, wanted.request, turn.author, self._context.waits
+                    )
+                except ProviderError as error:
+                    if error.kind in _SAME_FOR_THE_CALL:
+                        return None
+                    if error.kind in PASSING or error.kind == FailureKind.CONTEXT_WINDOW:
+                        break
+                    continue
+                if content and wanted.said:
+                    quoted = (f"> {text}" for text in wanted.said)
+                    content = "\n".join((f"{content}\n\n{self._words['quoted']}", *quoted))
+                if _is_worth(turn, content, wanted.replaces):
+                    model = f"{wanted.request.provider}/{wanted.request.model}"
+                    return _Summary(content, note, model, call.usage)
+                self._services.models.note_unsaid(self._live, turn.author, call)
+            return _Summary(wanted.instead, SummaryNote.EXTRACT) if wanted.instead else None
+        finally:
+            self._show("")
+
+    def _helper(self, turn: AgentTurn) -> AgentModel | None:
+        """Return who writes summaries in place of the turn's own model."""
+        imported = bool(self._live.session.source)
+        directory, own = self._services.directory, turn.agent_model
+        helper = directory.helper_for(self._live.messages, own, imported=imported)
+        return None if helper.name == own.name else helper
+
+    async def _prune(self, turn: AgentTurn, limit: int) -> bool:
+        """Shorten what tools returned early in the turn; say whether anything was."""
+        _, messages = notes_and_rest(self._live, turn.turn_id)
+        done = usable_summaries(self._live, turn.turn_id)
+        results, replaces = results_to_prune(messages, done, limit, turn.agent_model.model)
+        if not results:
+            return False
+        text = _Summary(pruned_text(messages, results), SummaryNote.PRUNED)
+        await self._write_of_turn(turn, text, results[-1], replaces)
+        return True
+
+    async def _note_turn(self, turn: AgentTurn, limit: int) -> bool:
+        """Put notes in place of the turn's earliest calls, where they are long with short results too;
+        say whether that was done.
+        """
+        live, words, model = self._live, self._words, turn.agent_model.model
+        notes, messages = notes_and_rest(live, turn.turn_id)
+        last = part_to_note(messages)
+        if last is None:
+            return False
+        covered = messages[: messages.index(last) + 1]
+        calls = {call.id for message in covered for call in message.tool_calls}
+        results = [message for message in messages if message.tool_call_id in calls]
+        before = notes.content if notes else ""
+        if tokens_of("\n".join((before, pruned_text(messages, results))), model) < LEAST_REPLACED * limit:
+            return False
+        items = turn_items(turn.turn_id, turn, live, words, until=last.id)
+        replaces = _tokens(turn, live, items, self._services.count)
+        instead = "\n".join(filter(None, (before, pruned_text(messages, results, brief=True))))
+        wanted = _Wanted(
+            request=self._request(turn, [*items_before(turn, live, words), *items], TURN_SUMMARY, tail=True),
+            said=quotes(covered, limit),
+            instead=instead if _is_worth(turn, instead, replaces) else "",
+            replaces=replaces,
+        )
+        text = await self._written(turn, wanted, SummaryNote.AUTO)
+        if text is None:
+            return False
+        await self._write_of_turn(turn, text, last, replaces)
+        return True
+
+    async def _write_of_turn(self, turn: AgentTurn, text: _Summary, last: Message, replaces: int) -> None:
+        """Keep a summary of a turn's messages up to one."""
+        of = {"through_message": last.id, "agent_id": turn.agent.id}
+        await self._write(turn, text, turn.turn_id, replaces=replaces, **of)
+
+    async def _write(self, turn: AgentTurn, text: _Summary, through: str, **fields: object) -> None:
+        told = {"model": text.model, "usage": text.usage, "note": text.note}
+        message = summary_message(turn.author, text.content, through=through, **told, **fields)
+        self._context.budget.note_answer(message)
+        self._live.finish_answer(message, turn.turn_id)
+        # The call that follows may outlive this process: the summary must not be asked for again.
+        await self._services.store.flush(self._live.id)
+
+    def _show(self, reason: str) -> None:
+        if self._live.session.status == Status.RUNNING:
+            self._live.change(reason=reason)
+
+
+def _is_worth(turn: AgentTurn, content: str, replaces: int) -> bool:
+    return bool(content) and tokens_of(content, turn.agent_model.model) <= MOST_LEFT * replaces

@@ -26,11 +26,10 @@ from app.core.definitions import (
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.events import WorkflowsChanged
 from app.core.ids import utc_now
-from app.core.message import Attachment
+from app.core.message import Attachment, UsageEntry
 from app.core.provider import one_message
 from app.core.session import Chat, Reason, Status, WorkflowSession, WorkflowState
 from app.core.texts import Texts, visible
-from app.core.usage import UsageEntry
 from app.engine.chat.commands import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
 from app.engine.director import Halt

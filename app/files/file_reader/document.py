@@ -1,10 +1,16 @@
-"""What every reader gives: the pages of a document, one after the other, or why it cannot be read."""
+"""What every reader gives: the pages of a document, one after the other, or why it cannot be read.
 
+Also texts in any usual encoding.
+"""
+
+import codecs
+import re
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from contextlib import suppress
 
-from app.core.files import MOST_CHARACTERS, NEW_PAGE
+from app.core.files import ENCODINGS, MOST_CHARACTERS, NEW_PAGE
+from app.core.frozen import Frozen
 from app.core.texts import clean_text
 
 # A document that takes longer than this is cut, before the parent ends this process.
@@ -22,16 +28,14 @@ class Unreadable(Exception):
         self.details = details
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Frozen, kw_only=False):
     """The texts of the pages in order, and their number; 0 for a document that has no pages."""
 
     pages: Iterable[str]
     count: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collected:
+class Collected(Frozen):
     """The text of a document as far as it was read."""
 
     text: str
@@ -72,3 +76,33 @@ def collected(
         what = f"{read} of {document.count} pages" if read else f"{len(whole):,} characters"
         whole += f"\n[The file is longer: only the first {what} are given here.]"
     return Collected(text=whole, pages=document.count, pages_read=read, cut=cut)
+
+
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+
+
+def decoded(data: bytes, *named: str) -> tuple[str, str]:
+    """Return a text and its encoding where that is not UTF-8; "" for the text of what is none.
+
+    `named` are encodings that are said to be the text's; one is taken where the bytes fit it and are not
+    UTF-8.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        with suppress(UnicodeDecodeError):
+            return data.decode("utf-16"), "UTF-16"
+        return "", ""
+    for charset in ("utf-8-sig", *named):
+        with suppress(UnicodeError, LookupError):
+            return data.decode(charset), "" if charset == "utf-8-sig" else charset.upper()
+    text = data.decode("utf-8-sig", "replace")
+    broken = text.count("\N{REPLACEMENT CHARACTER}")
+    # UTF-8 with some damaged bytes: other encodings have no letter that is right in UTF-8.
+    if sum(not letter.isascii() for letter in text) > 10 * broken and not _CONTROLS.search(text):
+        return text, ""
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data, cp_isolation=[name.lower() for name in ENCODINGS]).best()
+    text = str(best) if best is not None else ""
+    if not text or _CONTROLS.search(text):
+        return "", ""
+    return text, next(name for name in ENCODINGS if data.decode(name, "replace") == text)

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from xml.parsers import expat
 
-from app.files.encodings import decoded
-from app.files.file_reader.document import Document, Unreadable
+from app.files.file_reader.document import Document, Unreadable, decoded
 from app.files.file_reader.web_page import plain_text
 
 MOST_BYTES = 200_000_000

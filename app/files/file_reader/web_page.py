@@ -9,8 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from app.core.texts import clean_text
-from app.files.encodings import decoded
-from app.files.file_reader.document import Document, Unreadable
+from app.files.file_reader.document import Document, Unreadable, decoded
 
 # The time trafilatura takes grows with the number of tags.
 _MOST_TAGS = 200_000

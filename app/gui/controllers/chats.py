@@ -18,13 +18,12 @@ from app.core.definitions import Agent
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.events import LimitNear, SessionChanged
-from app.core.message import Attachment, Message, MessageState, Role
+from app.core.message import Attachment, Message, MessageState, Role, near_text
 from app.core.session import AgentMode, QueuedMessage
 from app.core.session_files import files_named, of_folder, permission_for
 from app.core.settings import RunLimits, Settings
 from app.core.texts import trimmed, visible
 from app.core.turns import asked_at
-from app.core.usage import near_text
 from app.engine.engine import Permission
 from app.engine.library.agents import AgentModel, tools_off
 from app.engine.live_session import LiveSession

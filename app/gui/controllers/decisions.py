@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 
 from app.core.council import Decision
 from app.core.texts import exact
-from app.engine.decisions.journal import entry_of, options_of, used_option
+from app.engine.decisions import entry_of, options_of, used_option
 from app.engine.live_session import LiveSession
 from app.engine.scores import held_up, scores
 from app.gui.controllers.controller import Controller, Parts

@@ -7,10 +7,9 @@ from functools import partial
 
 from PySide6.QtCore import QTimer
 
-from app.core.message import Message, Role
+from app.core.message import Message, Role, tokens_text
 from app.core.session import Status
 from app.core.texts import exact, unmarked
-from app.core.usage import tokens_text
 from app.engine.history import NOTES
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import PageController, Parts

@@ -18,9 +18,9 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon, QWidget
 
 from app.core.events import LimitNear, SessionChanged
+from app.core.message import near_text
 from app.core.session import Session, Status
 from app.core.settings import Settings
-from app.core.usage import near_text
 from app.engine.engine import Engine
 from app.engine.work import question_text
 from app.gui.bridge import Bridge

@@ -15,9 +15,19 @@ from PySide6 import QtWidgets
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 
-from app.core.catalog import COMPATIBLE, KINDS, PRESETS, USUAL, ProviderConfig, kind_of_key, provider_kind
+from app.core.catalog import (
+    COMPATIBLE,
+    KINDS,
+    PRESETS,
+    RECIPES,
+    USUAL,
+    AgentRecipe,
+    ProviderConfig,
+    kind_of_key,
+    provider_kind,
+    recipe_of,
+)
 from app.core.errors import BadInput, FailureKind, MootError, ProviderError
-from app.core.external_agents import RECIPES, AgentRecipe, recipe_of
 from app.core.provider import FoundServer, TestResult
 from app.core.servers import (
     McpServer,

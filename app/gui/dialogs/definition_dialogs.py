@@ -23,7 +23,7 @@ from app.core.texts import exact, visible
 from app.core.tool import FILES
 from app.engine.council.panels import named_apart
 from app.engine.debate.setup import MAX_PARTICIPANTS, voice_of
-from app.engine.decisions.journal import is_date
+from app.engine.decisions import is_date
 from app.engine.library.definitions import Shared
 from app.gui.dialogs.ask_dialogs import AskDialog, ValueDialog
 from app.gui.display.appearance import Language, Look

@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from app.core.session import PDF
 from app.core.texts import exact
-from app.engine.decisions.memo import Memo
-from app.engine.decisions.memo_formats import MEMO_FORMATS, memo_as_html, memo_as_markdown
+from app.engine.decisions import MEMO_FORMATS, Memo, memo_as_html, memo_as_markdown
 from app.gui.display.appearance import KOREAN_FAMILY, Language, Look
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Dialog, MenuButton, button

@@ -15,14 +15,12 @@ from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QScrollArea, QWidget
 
 from app.core.definitions import Effort
-from app.core.message import Attachment, Author, Message, Role
-from app.core.model_facts import ModelFacts
-from app.core.pictures import kind_of
-from app.core.provider import ProviderStatus
+from app.core.files import kind_of
+from app.core.message import Attachment, Author, Message, Role, Total, money_text, used_text
+from app.core.provider import ModelFacts, ProviderStatus
 from app.core.session import Chat, ChatSession, Session, Status
 from app.core.session_files import FileVersion
 from app.core.texts import Texts, escape_markdown, exact, size_text, visible
-from app.core.usage import Total, money_text, used_text
 from app.engine.export.formats import FILE_FORMATS, is_markdown
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.appearance import Language, Look

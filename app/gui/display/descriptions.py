@@ -14,7 +14,17 @@ from app.core.council import Participant
 from app.core.criteria import CriterionState
 from app.core.definitions import Agent
 from app.core.events import RetryScheduled
-from app.core.message import Message, Usage
+from app.core.message import (
+    Message,
+    Total,
+    Usage,
+    UsageEntry,
+    money_text,
+    saved_text,
+    spent_text,
+    totals,
+    used_text,
+)
 from app.core.provider import ProviderStatus
 from app.core.servers import McpServer, shown_line
 from app.core.session import (
@@ -37,7 +47,6 @@ from app.core.session import (
 )
 from app.core.texts import amount_text, exact
 from app.core.tool import ServerState, ServerStatus, ToolChoice
-from app.core.usage import Total, UsageEntry, money_text, saved_text, spent_text, totals, used_text
 from app.engine.debate.estimates import Estimate, beside_text, price_range, price_text
 from app.gui.display.appearance import Language
 

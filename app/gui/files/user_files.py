@@ -16,10 +16,9 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.core.errors import BadInput
 from app.core.files import PDF, FileReader, is_document, is_pdf, regular_size
-from app.core.message import Attachment
+from app.core.message import Attachment, tokens_text
 from app.core.session_files import DEVICES, folded
 from app.core.texts import clean_text
-from app.core.usage import tokens_text
 from app.engine.library.agents import AgentModel, look_of
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import empty, frame, hbox, vbox

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 import pyromark
 
-from app.core import markdown_marks
 from app.core.message import Message
+from app.core.texts import IN_A_LINE, ON_LINES, bare_links, is_display, open_as_text, parsed_with_formulas
 
 PARAGRAPH = "paragraph"
 HEADING = "heading"
@@ -186,7 +186,7 @@ def apart(spans: Cell) -> list[Cell]:
 
 def stands_apart(span: Span) -> bool:
     """Whether a span is a formula that stands on a line of its own."""
-    return bool(span.style & FORMULA) and markdown_marks.is_display(span.text)
+    return bool(span.style & FORMULA) and is_display(span.text)
 
 
 def _trimmed(spans: list[Span]) -> Cell:
@@ -201,7 +201,7 @@ def _trimmed(spans: list[Span]) -> Cell:
 def linked(span: Span) -> Iterator[Span]:
     """Yield a run of text with its bare addresses as links."""
     position = 0
-    for start, end in markdown_marks.bare_links(span.text):
+    for start, end in bare_links(span.text):
         if start > position:
             yield replace(span, text=span.text[position:start])
         yield replace(span, text=span.text[start:end], link=span.text[start:end])
@@ -258,7 +258,7 @@ def parse(text: str) -> list[Block]:
 def parse_with_cuts(text: str, number: int | None = None) -> Parsed:
     """Return the blocks and cuts of a text; `number` is that of the list item it begins with."""
     source = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace")
-    events = markdown_marks.parsed_with_formulas(source.decode("utf-8"), _MARKDOWN.events_with_range)
+    events = parsed_with_formulas(source.decode("utf-8"), _MARKDOWN.events_with_range)
     return _Builder(source, number).run(events)
 
 
@@ -487,7 +487,7 @@ def half_done(text: str) -> str:
     if head:
         columns = head.group(1).count("|") + 1
         return text[:start] + last.split("\n")[0] + "\n|" + "-|" * columns
-    shown = markdown_marks.open_as_text(last)
+    shown = open_as_text(last)
     if shown != last:
         return text[:start] + shown
     last = _OPEN_TARGET.sub(r"\1", last)
@@ -608,7 +608,7 @@ def literal_blocks(text: str) -> list[Block]:
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     blocks: list[Block] = []
     position = 0
-    for match in markdown_marks.ON_LINES.finditer(text) if "$$" in text else ():
+    for match in ON_LINES.finditer(text) if "$$" in text else ():
         if len(blocks) < MAX_FORMULAS:
             blocks += [_block(lines) for lines in _chunks(text[position : match.start()].strip("\n"))]
             blocks.append(Block(LITERAL, (Span(clean(match[0].strip()), FORMULA),)))
@@ -632,7 +632,7 @@ def _chunks(text: str) -> Iterator[list[str]]:
 def _block(lines: list[str]) -> Block:
     spans: list[Span] = []
     # The text between two formulas, a formula, and so on.
-    for number, part in enumerate(markdown_marks.IN_A_LINE.split(clean("\n".join(lines)))):
+    for number, part in enumerate(IN_A_LINE.split(clean("\n".join(lines)))):
         if number % 2:
             spans.append(Span(part, FORMULA))
         elif part:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6 import QtGui
 from PySide6.QtCore import QByteArray, QRectF, QSizeF, Qt, QUrl
 
-from app.core.markdown_marks import is_display, tex_of
+from app.core.texts import is_display, tex_of
 from app.formulas import INK, Formula, draw
 from app.gui.display.theme import Tokens
 from app.gui.markdown.blocks import (

@@ -13,8 +13,7 @@ from PySide6.QtCore import QObject, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
-from app.core.message import MessageState
-from app.core.usage import tokens_text
+from app.core.message import MessageState, tokens_text
 from app.gui.display.descriptions import time_text
 from app.gui.markdown.highlight import colour, lex
 from app.gui.transcript import call_rows, transcript_model

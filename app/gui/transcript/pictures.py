@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter, QPainterPath
 
+from app.core.files import MOST_PIXELS, size_in
 from app.core.message import Attachment, Message
-from app.core.pictures import MOST_PIXELS, size_in
 from app.gui.transcript.painted_row import Link
 from app.gui.transcript.row_text import RowStyle
 from app.gui.widgets.picture_viewer import PictureDecoder

@@ -12,9 +12,8 @@ from typing import Any
 from PySide6 import QtGui
 from PySide6.QtCore import QMargins, QPoint, QPointF, QRect, QRectF, QSize, Qt
 
-from app.core.markdown_marks import tex_of
 from app.core.message import Attachment
-from app.core.texts import Texts
+from app.core.texts import Texts, tex_of
 from app.formulas import speech
 from app.gui.display.appearance import BODY_PX
 from app.gui.display.theme import Tokens

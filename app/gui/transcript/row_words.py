@@ -7,11 +7,19 @@ from datetime import datetime
 from string import Formatter
 
 from app.core.definitions import SWITCH_ASSISTANT
-from app.core.message import CouncilPart, Message, MessageState, ToolCall, denied_because
+from app.core.message import (
+    CouncilPart,
+    Message,
+    MessageState,
+    ToolCall,
+    Total,
+    denied_because,
+    money_text,
+    used_text,
+)
 from app.core.session import failure_text
 from app.core.texts import Texts, clock_text, visible
 from app.core.tool import READ_FILE_PART
-from app.core.usage import Total, money_text, used_text
 from app.gui.markdown.blocks import clean
 from app.gui.transcript.painted_row import HeaderChip
 

@@ -12,8 +12,7 @@ from PySide6.QtCore import QKeyCombination, QModelIndex, QSize, Qt, QTimer, Sign
 from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QPaintEvent, QStandardItemModel
 
 from app.core.definitions import Creativity, Effort, Length
-from app.core.model_facts import FactSource, ModelFacts, TakesTemperature
-from app.core.provider import ProviderStatus
+from app.core.provider import FactSource, ModelFacts, ProviderStatus, TakesTemperature
 from app.core.texts import amount_text, fits
 from app.engine.voting import seat_of
 from app.gui.display.appearance import Language, Look

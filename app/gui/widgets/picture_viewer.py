@@ -9,8 +9,8 @@ from PySide6 import QtGui
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
+from app.core.files import MOST_PIXELS
 from app.core.message import Attachment
-from app.core.pictures import MOST_PIXELS
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import Dialog, IconButton, button, icon_button

@@ -13,10 +13,8 @@ from PySide6 import QtGui
 from PySide6.QtCore import QDate, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractButton, QFrame, QLayout, QLineEdit, QWidget
 
-from app.core.forms import FieldKind, FormField, form_text, problem_of
-from app.core.markdown_marks import bare_links
-from app.core.message import Author, Message, PromptType
-from app.core.texts import exact, unmarked, visible
+from app.core.message import Author, FieldKind, FormField, Message, PromptType, form_text, problem_of
+from app.core.texts import bare_links, exact, unmarked, visible
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.widgets import controls
 from app.gui.widgets.badge import HeadingIcon

@@ -19,8 +19,8 @@ from typing import Any
 from app import __version__
 from app.children.private_files import replace_text
 from app.children.processes import HostServer, Pipes, boot_id, children, end_processes, reap_orphans
+from app.core.catalog import DEFAULT_MODEL, UNASKED_MODES
 from app.core.errors import FailureKind, ProviderError
-from app.core.external_agents import DEFAULT_MODEL, UNASKED_MODES
 from app.core.json_values import as_list, as_object
 from app.core.owned_tasks import start_owned
 from app.core.provider import FinishReason

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from app.children.network import CERTIFICATES
+from app.children.host_client import CERTIFICATES
 from app.children.processes import HostServer, Pipes, end_with_parent, own_environment, run_host
 
 

@@ -19,9 +19,8 @@ import litellm
 from openai.types.chat import ChatCompletionChunk
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.model_facts import ModelFacts
-from app.core.pictures import MOST_PICTURES, BadPicture, PictureFault, picture_of
-from app.core.provider import FinishReason
+from app.core.files import MOST_ANSWER_PICTURES, BadPicture, PictureFault, picture_of
+from app.core.provider import FinishReason, ModelFacts
 from app.core.servers import is_web_address
 from app.core.texts import visible
 from app.providers.errors import chain, classify
@@ -226,7 +225,7 @@ class AnswerPictures:
         for image in images:
             address = image.get("image_url") if isinstance(image, Mapping) else None
             address = address.get("url") if isinstance(address, Mapping) else address
-            if self._kept >= MOST_PICTURES:
+            if self._kept >= MOST_ANSWER_PICTURES:
                 self.lost.append(PictureFault.TOO_MANY)
                 continue
             try:

@@ -18,7 +18,7 @@ from app.core.catalog import SILENT, ProviderKind, is_near, provider_kind
 from app.core.definitions import Effort
 from app.core.json_values import as_object, objects_in
 from app.core.message import Usage
-from app.core.model_facts import LOCAL_WINDOW, CacheKind, TakesTemperature
+from app.core.provider import LOCAL_WINDOW, CacheKind, TakesTemperature
 from app.providers.model_host.request import ModelCall
 
 _TIER = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")

@@ -28,8 +28,8 @@ from app.children.processes import (
 )
 from app.core.catalog import LOCAL, best_model
 from app.core.errors import FailureKind, ProviderError
-from app.core.model_facts import ModelQuirks
 from app.core.owned_tasks import start_owned
+from app.core.provider import ModelQuirks
 from app.providers.embedded_server import KEY_VARIABLE, ServerSpec, memory_budget
 from app.providers.errors import classify, classify_status
 from app.providers.model_host.answer import DeltaBuffer, ask

@@ -17,8 +17,7 @@ from urllib.parse import urlsplit
 from app.core.catalog import ProviderKind, RequestForm, ServerRules, makes_pictures, provider_kind
 from app.core.definitions import Effort
 from app.core.errors import FailureKind, ProviderError
-from app.core.model_facts import ModelFacts, ModelQuirks, TakesTemperature
-from app.core.provider import CachePlan
+from app.core.provider import CachePlan, ModelFacts, ModelQuirks, TakesTemperature
 from app.core.texts import clean_values
 from app.providers.embedded_server import ServerSpec
 from app.providers.endpoints import ModelLimits, is_open_router

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.core.forms import FieldKind, FormField, means_yes, problem_of, read_form, value_of
+from app.core.message import FieldKind, FormField, means_yes, problem_of, read_form, value_of
 from app.core.texts import readable, visible
 
 _PROPERTIES = 20

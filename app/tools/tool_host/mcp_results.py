@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import unquote
 
-from app.core.pictures import GIF, MOST_PICTURES, PICTURE_TYPES, BadPicture, PictureFault, cleaned
+from app.core.files import GIF, MOST_ANSWER_PICTURES, PICTURE_TYPES, BadPicture, PictureFault, cleaned
 from app.core.texts import readable, visible
 
 _DESCRIPTION_CHARACTERS = 4_000
@@ -203,7 +203,7 @@ class _ResultParts:
         name, media_type = _name_of(uri), str(resource.get("mimeType") or "")
         if isinstance(text, str):
             self.texts.append(text)
-            if text.strip() and len(self.files) < MOST_PICTURES:
+            if text.strip() and len(self.files) < MOST_ANSWER_PICTURES:
                 kept = {"name": name, "media_type": media_type or "text/plain", "text": text, "data": ""}
                 self.files.append(kept)
         else:
@@ -216,7 +216,7 @@ class _ResultParts:
             name += _SUFFIXES.get(media_type) or mimetypes.guess_extension(media_type) or ""
         said = f"{name}, {media_type}, {_bytes(data)} bytes"
         try:
-            if len(self.files) >= MOST_PICTURES:
+            if len(self.files) >= MOST_ANSWER_PICTURES:
                 raise BadPicture(PictureFault.TOO_MANY)
             content = base64.b64decode(data, validate=True)
             if media_type in (*PICTURE_TYPES, GIF):

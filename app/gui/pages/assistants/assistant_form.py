@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.catalog import PROGRAM
 from app.core.definitions import COLOURS, Agent, Busy
-from app.core.model_facts import ModelFacts
-from app.core.provider import ProviderStatus
+from app.core.provider import ModelFacts, ProviderStatus
 from app.core.texts import exact
 from app.core.tool import ServerStatus, ToolChoice
 from app.engine.availability import DEFAULT_DEPTH, DEFAULT_LIMIT, DEFAULT_TIMEOUT_S, Strategy, policy_of

@@ -12,12 +12,11 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeyEvent, QMous
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.definitions import Agent
-from app.core.model_facts import ModelFacts
-from app.core.provider import ProviderStatus, last_part
+from app.core.message import limits_text
+from app.core.provider import ModelFacts, ProviderStatus, last_part
 from app.core.settings import AN_HOUR, RunLimits, Settings
 from app.core.texts import exact, has_hangul, unmarked
 from app.core.tool import ServerState, ServerStatus
-from app.core.usage import limits_text
 from app.gui.dialogs.ask_dialogs import ValueDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import tool_name

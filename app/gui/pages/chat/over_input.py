@@ -13,12 +13,11 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.criteria import CRITERIA, Criterion, CriterionState, shown_by
-from app.core.message import MessageState, Role
+from app.core.message import MessageState, Role, Total, money_text
 from app.core.session import Status
 from app.core.session_files import FileVersion
 from app.core.texts import clock_text, exact, size_text, unmarked
 from app.core.turns import asked_at
-from app.core.usage import Total, money_text
 from app.engine.live_session import LiveSession
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import time_text

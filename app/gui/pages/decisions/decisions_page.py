@@ -20,7 +20,7 @@ from app.core.provider import last_part
 from app.core.session import CLASSIC_MODES, DebateMode
 from app.core.texts import exact, finder, fold
 from app.engine.debate.replies import LETTERS
-from app.engine.decisions.journal import MAX_TEXT, DecisionState, day_of, listed, made_at, standing
+from app.engine.decisions import MAX_TEXT, DecisionState, day_of, listed, made_at, standing
 from app.engine.scores import CALIBRATED, FEW, Score, score_texts, usual_text
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.display.descriptions import KINDS

@@ -11,7 +11,7 @@ from PySide6.QtGui import QIntValidator, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QStackedLayout, QWidget
 
 from app.core.council import Decision
-from app.engine.decisions.journal import MAX_TEXT, is_date
+from app.engine.decisions import MAX_TEXT, is_date
 from app.gui.display.appearance import Language, Look
 from app.gui.panels.conversation_view import empty_state
 from app.gui.widgets.boxes import STRETCH, centred, drop, frame, hbox, vbox

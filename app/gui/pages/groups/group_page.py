@@ -9,7 +9,7 @@ from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QMenu
 
 from app.core.definitions import Agent, Group, Leader
-from app.core.model_facts import ModelFacts
+from app.core.provider import ModelFacts
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import colours_of
 from app.gui.pages.assistants.assistant_form import MODEL, STYLE, Choices

@@ -14,9 +14,8 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QIntValidator, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
 
-from app.core.catalog import EMBEDDED, MOST_WINDOW, PROGRAM, USUAL, ProviderConfig, provider_kind
+from app.core.catalog import EMBEDDED, MOST_WINDOW, PROGRAM, USUAL, ProviderConfig, provider_kind, recipe_of
 from app.core.errors import BadInput, FailureKind, MootError, StorageError
-from app.core.external_agents import recipe_of
 from app.core.provider import FoundServer, ProviderStatus
 from app.core.servers import join_command
 from app.core.settings import Settings

@@ -16,10 +16,10 @@ from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QLineEdit, QVBoxLayou
 
 from app.core.catalog import provider_kind
 from app.core.errors import MootError
+from app.core.message import Total, money_text, saved_text, used_text
 from app.core.provider import ProviderStatus
 from app.core.settings import Rule, Settings, rules
 from app.core.texts import amount_text, exact, unmarked, visible
-from app.core.usage import Total, money_text, saved_text, used_text
 from app.engine.engine import Engine
 from app.engine.usage_book import MonthReport
 from app.gui.display.appearance import Language, Look, tall

@@ -1,6 +1,6 @@
 """History: a searchable list of all debates, to open, resume or delete them.
 
-A row shows a `SessionSummary` (core/session.py), filled by `summarised` (storage/records.py), kept by
+A row shows a `SessionSummary` (core/session.py), filled by `summarised` (storage/codec.py), kept by
 storage/index.py (a new field raises its version); what is counted over messages by `_summarise` and `load`
 (storage/sessions.py) and `read_summary` (storage/log.py). Calls without a message cost too: `usage`
 (gui/display/descriptions.py), `_of_session` (storage/usage_ledger.py).

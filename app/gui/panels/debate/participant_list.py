@@ -14,8 +14,7 @@ from app.core.catalog import EMBEDDED
 from app.core.council import Participant
 from app.core.definitions import Effort
 from app.core.draft import ParticipantDraft
-from app.core.model_facts import ModelFacts
-from app.core.provider import ProviderStatus, last_part
+from app.core.provider import ModelFacts, ProviderStatus, last_part
 from app.engine.council.panels import named_apart
 from app.engine.debate.setup import voice_of
 from app.engine.engine import Candidate, Engine

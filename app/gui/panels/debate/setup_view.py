@@ -11,9 +11,8 @@ from app.core import session
 from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, Ends
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
-from app.core.message import Attachment
+from app.core.message import Attachment, tokens_text
 from app.core.texts import has_hangul
-from app.core.usage import tokens_text
 from app.engine.debate.estimates import Estimate, price_text
 from app.engine.debate.replies import MOST_OPTIONS
 from app.engine.debate.setup import set_up_again

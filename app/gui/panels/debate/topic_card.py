@@ -3,8 +3,8 @@
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
+from app.core.message import tokens_text
 from app.core.session import Debate
-from app.core.usage import tokens_text
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import CHARACTERS_PER_TOKEN, is_seen
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
