@@ -5,6 +5,7 @@ of the session.
 import asyncio
 import base64
 from collections.abc import Callable
+from functools import partial
 from pathlib import PurePath
 
 from PySide6.QtCore import QTimer, QUrl, Signal
@@ -73,10 +74,7 @@ class WorkflowCommands(DefinitionCommands[WorkflowDefinition]):
         self._view.name_it()
 
     def _on_step_removed(self, before: WorkflowDefinition, gone: WorkflowStep) -> None:
-        self._offer_undo(
-            self._language("step.removed", name=gone.name),
-            lambda: self._tasks.start(f"put back {gone.id}", self._put_back(before, gone)),
-        )
+        self._offer_undo("step.removed", partial(self._put_back, before, gone), name=gone.name)
 
     async def _put_back(self, before: WorkflowDefinition, gone: WorkflowStep) -> None:
         await self.settle()
@@ -85,12 +83,8 @@ class WorkflowCommands(DefinitionCommands[WorkflowDefinition]):
 
 
 class WorkflowController(Controller):
-    """Shows the workflow in front, and answers what the user asks in its panel.
+    """Shows the workflow in front, and answers what the user asks in its panel."""
 
-    Emits session_requested(session id) for one that has begun.
-    """
-
-    session_requested = Signal(str)
 
     def __init__(
         self, parts: Parts[WindowFrame], page: ChatPage, pages: MainPages, shared: SharedKinds
@@ -136,11 +130,12 @@ class WorkflowController(Controller):
         self._window.main_area.currentChanged.connect(lambda _place: self._show_work())
         self._window.top_bar.workflow_button.toggled.connect(self._on_toggled)
         start_box = work.start_box
-        start_box.started.connect(self.session_requested)
+        start_box.started.connect(self._window.session_requested)
         start_box.strip.removed.connect(
             lambda gone, place: self._offer_undo(
-                self._language("chat.attachment.removed", name=gone.name),
+                "chat.attachment.removed",
                 lambda: start_box.show_draft(start_box.draft.with_file(gone, place)),
+                name=gone.name,
             )
         )
         work.steps.opened.connect(self._go_to)
@@ -350,7 +345,7 @@ class GroupController(Controller):
 
     def offer_back(self, session_id: str, item: PlanItem, place: int) -> None:
         """Offer to put an item back that was removed from a plan."""
-        self._offer_undo(self._language("plan.removed"), lambda: self._put_back(session_id, item, place))
+        self._offer_undo("plan.removed", partial(self._put_back, session_id, item, place))
 
     def _put_back(self, session_id: str, item: PlanItem, place: int) -> None:
         """Put an item back at its place in the current plan."""
@@ -410,8 +405,8 @@ class FilesController(Controller):
             QDesktopServices.openUrl(QUrl.fromLocalFile(self._files.folder(session_id)))
         elif what == DELETE:
             gone = await self._files.delete(session_id, path)
-            text = self._language("files.deleted", name=exact(path))
-            self._offer_undo(text, lambda: self._start(self._restore(session_id, path, gone.version)))
+            restore = partial(self._restore, session_id, path, gone.version)
+            self._offer_undo("files.deleted", restore, name=exact(path))
         elif what == RESTORE and version is not None:
             await self._restore(session_id, path, version)
         elif what in FILE_FORMATS:

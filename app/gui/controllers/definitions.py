@@ -204,10 +204,8 @@ class DefinitionCommands(Controller, Generic[Definition]):
         await self.settle()
         definition: Definition = self.definitions.find(definition_id)
         await self.definitions.delete(definition_id)
-        self._offer_undo(
-            self._language("assistant.deleted", name=definition.name),
-            lambda: self._tasks.start(f"restore {definition_id}", self.definitions.restore(definition)),
-        )
+        restore = partial(self.definitions.restore, definition)
+        self._offer_undo("assistant.deleted", restore, name=definition.name)
 
     async def _share(self, definition_id: str, path: Path) -> None:
         await self.settle()
@@ -222,8 +220,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
         commands = self._shared.commands_for(text)
         shared = commands.definitions.read_shared(text)
         dialog = BringInDialog(self._language, self._look, preview_of(shared, self._language), self._window)
-        dialog.accepted.connect(lambda: self._tasks.start("keep what came in", commands.keep(shared)))
-        dialog.open()
+        dialog.then(lambda: self._start(commands.keep(shared)))
 
     def _free_name(self, name: str) -> str:
         return free_name(name, {item.name for item in self.definitions.all()})
@@ -494,8 +491,7 @@ class GroupCommands(DefinitionCommands[Group]):
 
         ready = self._engine.groups.ready_made()
         dialog = ReadyGroupsDialog(self._language, self._look, ready, self._window)
-        dialog.given.connect(lambda stem: self._tasks.start("ready-made", self.keep(ready[stem])))
-        dialog.open()
+        dialog.then(self._starts(lambda stem: self.keep(ready[stem])))
 
     def propose(self, task: str, request: ModelRequest, session_id: str) -> None:
         """Offer to have a model propose a group for a task, of a session where one is named, and then
@@ -533,10 +529,7 @@ class GroupCommands(DefinitionCommands[Group]):
         known = {agent.id for agent in self._engine.assistants.all()}
         group = await self.definitions.bring_in(shared)
         dialog.accept()
-        self._offer_undo(
-            self._language("propose.made", name=group.name),
-            lambda: self._tasks.start("take back", self._take_back(group, known)),
-        )
+        self._offer_undo("propose.made", partial(self._take_back, group, known), name=group.name)
         draft = self._engine.drafts.of(NEW)
         if task not in draft.text:
             self._engine.drafts.keep(NEW, draft.led_by(task))
@@ -611,10 +604,8 @@ class GroupCommands(DefinitionCommands[Group]):
         await self._change_members(group_id, lambda members: (*taken_out(members), *added))
         names = ", ".join(self._engine.assistants.find(item).name for item in added)
         if added:
-            self._offer_undo(
-                self._language("group.added", group=group.name, names=names),
-                lambda: self._tasks.add("take out", self._change_members(group_id, taken_out)),
-            )
+            take_out = partial(self._change_members, group_id, taken_out)
+            self._offer_undo("group.added", take_out, group=group.name, names=names)
         else:
             self._toasts.show_toast(self._language("group.added.none", group=group.name))
 
@@ -651,10 +642,8 @@ class GroupCommands(DefinitionCommands[Group]):
     def _on_member_removed(self, agent_id: str, place: int) -> None:
         group_id = self._made_page().definition_id
         names = {agent.id: agent.name for agent in self._engine.assistants.all()}
-        self._offer_undo(
-            self._language("group.removed", name=names.get(agent_id, self._language("group.member.gone"))),
-            lambda: self._tasks.start(f"put back {agent_id}", self._put_back(group_id, agent_id, place)),
-        )
+        name = names.get(agent_id, self._language("group.member.gone"))
+        self._offer_undo("group.removed", partial(self._put_back, group_id, agent_id, place), name=name)
 
     def _show_title(self) -> None:
         """Show the group's name in the top bar while its page is in front."""

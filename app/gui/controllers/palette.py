@@ -39,11 +39,10 @@ SETTING, PROMPT = "setting", "prompt"
 class PaletteController(Controller):
     """Runs `actions`, by the names of the commands, from shortcuts and from the palette.
 
-    Signals: session_requested(session id), assistant_requested(assistant id) and group_requested(group id) to
-    chat with them, panel_requested(panel id) to ask them, settings_requested(page, name of a setting or "").
+    Signals: assistant_requested(assistant id) and group_requested(group id) to chat with them,
+    panel_requested(panel id) to ask them, settings_requested(page, name of a setting or "").
     """
 
-    session_requested = Signal(str)
     assistant_requested = Signal(str)
     group_requested = Signal(str)
     panel_requested = Signal(str)
@@ -164,7 +163,7 @@ class PaletteController(Controller):
                 note=self._language.age(summary.updated_at),
                 icon=icon_of(summary.kind),
                 id=summary.id,
-                act=partial(self.session_requested.emit, summary.id),
+                act=partial(self._window.session_requested.emit, summary.id),
             )
             for summary in islice(matching, MOST_SESSIONS if typed.strip() else RECENT)
         ]
@@ -216,7 +215,7 @@ class PaletteController(Controller):
                 page.go_to(place)
                 if page is area.currentWidget():
                     return
-        self.session_requested.emit(session_id)
+        self._window.session_requested.emit(session_id)
 
 
 class UndoKey(QObject):
@@ -355,8 +354,7 @@ class SavedPromptController(PageController):
             self._start(self._take(name, prompt, {}))
             return
         dialog = VariablesDialog(self._language, prompt, self._window)
-        self._run(dialog.given, partial(self._take, name, prompt))
-        dialog.open()
+        dialog.then(self._starts(partial(self._take, name, prompt)))
 
     async def _take(self, name: str, prompt: SavedPrompt | None, values: Mapping[str, str]) -> None:
         if isinstance(prompt, ServerPrompt):

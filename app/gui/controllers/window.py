@@ -63,11 +63,8 @@ class Serving:
 
 
 class QuickChatController(Controller):
-    """Opens the quick chat, and holds its keys; emits session_requested(session id) or new_requested()
-    to go on in the main window.
-    """
+    """Opens the quick chat, and holds its keys; emits new_requested() to begin in the main window."""
 
-    session_requested = Signal(str)
     new_requested = Signal()
 
     def __init__(
@@ -170,7 +167,7 @@ class QuickChatController(Controller):
         for signal, answered in (
             (chats.several_requested, main.several_requested),
             (chats.proposal_requested, main.proposal_requested),
-            (chats.settings_requested, main.settings_requested),
+            (window.settings_requested, self._window.settings_requested),
             (composer.allow_requested, main.page.chat_composer.allow_requested),
         ):
             # These ask or show more than the small window has room for.
@@ -200,7 +197,7 @@ class QuickChatController(Controller):
         session_id = page.session_id
         self._leave()
         if session_id:
-            self.session_requested.emit(session_id)
+            self._window.session_requested.emit(session_id)
         else:
             self.new_requested.emit()
 
@@ -378,11 +375,8 @@ class WindowController(QObject):
             wanted.connect(self.show_new)
         self.chats.session_started.connect(self.show_session)
         self.chats.mode_changed.connect(self.pages.refresh)
-        of_sessions = (self.debates, self.councils, self.work, self.workflows, self.decisions)
-        for asking in (*of_sessions, self.palette, self.notifications, self.quick, self.first_page):
-            asking.session_requested.connect(self.show_session)
-        for needing in (self.debates, self.councils, self.chats):
-            needing.settings_requested.connect(self.settings.open)
+        self.window.session_requested.connect(self.show_session)
+        self.window.settings_requested.connect(self.settings.open)
         for lacking in (panel.setup, panel.discussion, self.session_page, self.council_page):
             lacking.connect_requested.connect(self.providers.connect_provider)
         self.quick.new_requested.connect(lambda: self.first_page.show(CHAT))
