@@ -119,7 +119,7 @@ def is_council(session: Session) -> bool:
     return session.debate is not None and session.debate.is_council
 
 
-def printer_of(session: Session, texts: Texts) -> ChatPrinter | CouncilPrinter | DebatePrinter:
+def printer_of(session: Session, texts: Texts) -> ChatPrinter | DebatePrinter:
     """Return what prints a session of this kind."""
     # A plain Session is of an unknown kind, or parts of it are missing.
     if session.debate is None and type(session) is not Session:

@@ -215,26 +215,20 @@ async def run_background(
     )
     try:
         await server.start()
-        await _until_idle(moot, server, interrupted, idle_s)
+        # Until nothing has run for that long, a window wants the data directory, or a signal asks to end.
+        loop = asyncio.get_running_loop()
+        used = loop.time()
+        while loop.time() - used < idle_s and not interrupted.is_set() and not server.given_way.is_set():
+            if server.busy or running_sessions(moot):
+                used = loop.time()
+            with contextlib.suppress(TimeoutError):
+                # A window waits for this one; a signal may wait a moment.
+                await asyncio.wait_for(server.given_way.wait(), _LOOK_S)
         await (server.close() if interrupted.is_set() else server.drain())
     finally:
         await server.close()
         await moot.close()
     return OK
-
-
-async def _until_idle(moot: Moot, server: ControlServer, interrupted: Interrupt, idle_s: float) -> None:
-    """Return when nothing has run for that long, a window wants the data directory, or a signal asks to
-    end.
-    """
-    loop = asyncio.get_running_loop()
-    used = loop.time()
-    while loop.time() - used < idle_s and not interrupted.is_set() and not server.given_way.is_set():
-        if server.busy or running_sessions(moot):
-            used = loop.time()
-        with contextlib.suppress(TimeoutError):
-            # A window waits for this one; a signal may wait a moment.
-            await asyncio.wait_for(server.given_way.wait(), _LOOK_S)
 
 
 async def open_in_window(

@@ -66,12 +66,13 @@ class DebatePrinter:
                 return self._work(event)
 
     def heading(self, session: Session) -> str:
-        """Return the topic, the mode and the participants."""
+        """Return the topic, of a council the title, the mode and the participants."""
         lines = [one_line(session.title)]
         if session.debate is not None:
             debate = session.debate
-            mode = self._texts.named("mode", debate.mode)
-            lines[0] = self._texts("cli.heading", topic=one_line(debate.topic), mode=mode)
+            topic, mode = debate.topic, self._texts.named("mode", debate.mode)
+            topic = one_line(session.title if debate.is_council else topic)
+            lines[0] = self._texts("cli.heading", topic=topic, mode=mode)
             for seat in debate.participants:
                 model = f"{seat.provider}/{seat.model}"
                 lines.append(f"  {self._speaker(seat.name, seat.id)} · {one_line(model)}")
@@ -148,14 +149,10 @@ def role_text(texts: Texts, role: str) -> str:
     return texts(key) if key in texts else role
 
 
-class CouncilPrinter:
+class CouncilPrinter(DebatePrinter):
     """Prints the events of a council.
     Answers that are written side by side are printed one by one, when they are whole.
     """
-
-    def __init__(self, texts: Texts) -> None:
-        self._texts = texts
-        self._round = 0
 
     def __call__(self, event: events.Event) -> str:
         match event:
@@ -166,20 +163,10 @@ class CouncilPrinter:
             case _:
                 return ""
 
-    def know(self, session: Session, messages: Iterable[Message] = ()) -> None:
-        """Take over a session: of a council nothing is needed."""
-
     def whole(self, live: LiveSession) -> Iterator[str]:
         """Yield a session that is not running."""
         yield self.heading(live.session)
         yield from map(self.message, live.whole_messages())
-
-    def heading(self, session: Session) -> str:
-        """Return the question's title and the participants."""
-        lines = [f"{one_line(session.title)} · {self._texts('mode.council')}"]
-        for seat in session.debate.participants if session.debate is not None else ():
-            lines.append(f"  {one_line(seat.name)} · {one_line(f'{seat.provider}/{seat.model}')}")
-        return lines_text([*lines, f"  {session.id}"])
 
     def message(self, message: Message) -> str:
         """Return a message of a council; "" for one that only Moot reads."""

@@ -203,7 +203,10 @@ class AttachmentController(PageController):
                 self._ask_password(source, reading, self._as_text)
             elif error.code == "file_scanned" and await self._seen_as():
                 words = self._language.problem("file_scanned_images", **error.details)
-                self._offer_look(source, reading, words)
+                # Say that a PDF file has no text, with a button that attaches it as it looks.
+                work = partial(self._as_it_looks, source)
+                attach = partial(self._read, source.path.name, work, reading.session_id)
+                self._toasts.show_toast(words, self._language("chat.look.seen"), attach, undoes=False)
             else:
                 raise
             raise Explained(error.code) from error
@@ -225,12 +228,6 @@ class AttachmentController(PageController):
                 name, partial(work, Source(source.path, password)), reading.session_id, reading.replaces
             )
         )
-
-    def _offer_look(self, source: Source, reading: FileBeingRead, text: str) -> None:
-        """Say that a PDF file has no text, with a button that attaches it as it looks."""
-        work = partial(self._as_it_looks, source)
-        attach = partial(self._read, source.path.name, work, reading.session_id)
-        self._toasts.show_toast(text, self._language("chat.look.seen"), attach, undoes=False)
 
     async def _as_it_looks(self, source: Source, number: int) -> Attachment:
         """Read a PDF file to be sent as it looks; say so where only its first pages are seen."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import PurePath
 
-from PySide6.QtCore import QTimer, QUrl, Signal
+from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
@@ -24,7 +24,7 @@ from app.engine.live_session import LiveSession
 from app.engine.workflow.director import call_id
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
-from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, SharedKinds
+from app.gui.controllers.definitions import DefinitionCommands, Kinds
 from app.gui.controllers.sessions import MainPages, SessionController
 from app.gui.dialogs.versions_dialog import RESTORE, FileDialog, preview_of
 from app.gui.display.descriptions import colours_of
@@ -41,16 +41,16 @@ from app.gui.window_frame import WindowFrame
 
 TICK_MS = 1_000
 SHOWN = "workflow_panel"
-TEXTS = DefinitionTexts(new="workflow.new", bring_in="assistant.bring_in")
 
 
 class WorkflowCommands(DefinitionCommands[WorkflowDefinition]):
     """Makes, edits, copies, shares and deletes definitions of workflows."""
 
-    def __init__(self, parts: Parts[WindowFrame], view: DefinitionsView, shared: SharedKinds) -> None:
-        super().__init__(parts, parts.engine.workflows, TEXTS, shared)
+    NEW, MARK = "workflow.new", "steps"
+
+    def __init__(self, parts: Parts[WindowFrame], view: DefinitionsView, kinds: Kinds) -> None:
+        super().__init__(parts, parts.engine.workflows, kinds)
         self._view = view
-        shared.add("steps", self)
         self.adopt(view)
         view.new_requested.connect(self.make_new)
         view.duplicate_requested.connect(self.duplicate)
@@ -85,15 +85,12 @@ class WorkflowCommands(DefinitionCommands[WorkflowDefinition]):
 class WorkflowController(Controller):
     """Shows the workflow in front, and answers what the user asks in its panel."""
 
-
-    def __init__(
-        self, parts: Parts[WindowFrame], page: ChatPage, pages: MainPages, shared: SharedKinds
-    ) -> None:
+    def __init__(self, parts: Parts[WindowFrame], page: ChatPage, pages: MainPages, kinds: Kinds) -> None:
         super().__init__(parts)
         self._page, self._pages = page, pages
         begins = parts.engine, parts.tasks, lambda: self.folder_id
         self.panel = WorkflowPanel(self._language, self._look, *begins)
-        self._definitions = WorkflowCommands(parts, self.panel.definitions, shared)
+        self._definitions = WorkflowCommands(parts, self.panel.definitions, kinds)
         self._add_panel(self.panel, parts.window.top_bar.workflow_button, SHOWN)
         self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._show_work)

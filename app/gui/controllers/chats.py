@@ -36,8 +36,17 @@ from app.gui.display.descriptions import colours_of, names_of
 from app.gui.files.user_files import ask_for_folder
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.over_input import result_of
-from app.gui.transcript.message_actions import CONTINUE_FROM, EDIT, RETRY_WITH, MenuItem, build_menu
-from app.gui.transcript.message_rows import COMPARE, CONTINUE, RETRY, SETTINGS
+from app.gui.transcript.message_rows import (
+    COMPARE,
+    CONTINUE,
+    CONTINUE_FROM,
+    EDIT,
+    RETRY,
+    RETRY_WITH,
+    SETTINGS,
+    MenuItem,
+    build_menu,
+)
 from app.gui.transcript.transcript_model import shown_name
 from app.gui.widgets.model_choice import efforts_of
 from app.gui.window_frame import AppWindow
@@ -351,7 +360,9 @@ class ChatController(PageController):
         self._run(page.resume_requested, self._engine.resume)
         page.state_line.retry_requested.connect(self._engine.ask_again)
         page.message_action_requested.connect(self._on_action)
-        page.provider_requested.connect(lambda provider: self._window.settings_requested.emit("providers", provider))
+        page.provider_requested.connect(
+            lambda provider: self._window.settings_requested.emit("providers", provider)
+        )
         page.draft_changed.connect(self._on_draft_changed)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode.triggered.connect(self.choose_settings_mode)

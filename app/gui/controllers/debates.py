@@ -19,7 +19,7 @@ from app.engine.debate.estimates import price_text
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.controllers.attachments import ContextFileController
 from app.gui.controllers.controller import Controller, Parts
-from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, Edit, SharedKinds
+from app.gui.controllers.definitions import DefinitionCommands, Edit, Kinds
 from app.gui.controllers.sessions import SessionController, SessionViews
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.dialogs.definition_dialogs import PanelDialog
@@ -440,7 +440,6 @@ class DebateController(VerdictController):
 class CouncilController(VerdictController):
     """Answers what the user asks on the page of a council."""
 
-
     def __init__(self, parts: Parts[WindowFrame], page: CouncilPage, sessions: SessionController) -> None:
         super().__init__(parts)
         self._page = page
@@ -456,7 +455,9 @@ class CouncilController(VerdictController):
         self._run(page.use_requested, councils.choose)
         self._run(page.options_chosen, councils.edit_options)
         self._run(page.ask_requested, self._ask)
-        page.provider_requested.connect(lambda provider: self._window.settings_requested.emit("providers", provider))
+        page.provider_requested.connect(
+            lambda provider: self._window.settings_requested.emit("providers", provider)
+        )
         page.reading_requested.connect(lambda: self._window.settings_requested.emit("chats", ""))
         page.draft_changed.connect(self._on_draft_changed)
 
@@ -465,7 +466,9 @@ class CouncilController(VerdictController):
             self._engine.drafts.keep(session_id, draft)
 
     async def _fork(self, session_id: str, after_round: int, verdict: int) -> None:
-        self._window.session_requested.emit(await self._engine.councils.fork(session_id, after_round, verdict))
+        self._window.session_requested.emit(
+            await self._engine.councils.fork(session_id, after_round, verdict)
+        )
 
     async def _ask(self, session_id: str, text: str, to: tuple[str, ...]) -> None:
         """Ask something more; if that fails, put the text back before what was written since."""
@@ -479,18 +482,16 @@ class CouncilController(VerdictController):
             raise
 
 
-TEXTS = DefinitionTexts(new="panel.new", bring_in="panel.import")
-
-
 class PanelCommands(DefinitionCommands[Panel]):
     """Makes, edits, copies, shares and deletes panels; `chat_requested` asks for a council with one,
     which is in Setup then.
     """
 
-    def __init__(self, parts: Parts[WindowFrame], shared: SharedKinds, setup: SetupView) -> None:
-        super().__init__(parts, parts.engine.councils.panels, TEXTS, shared)
+    NEW, BRING_IN, MARK = "panel.new", "panel.import", "participants"
+
+    def __init__(self, parts: Parts[WindowFrame], kinds: Kinds, setup: SetupView) -> None:
+        super().__init__(parts, parts.engine.councils.panels, kinds)
         self._setup = setup
-        shared.add("participants", self)
         side = parts.window.side_bar
         side.panel_section.offer(
             ("panel.save", self.make_new),

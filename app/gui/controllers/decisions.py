@@ -21,7 +21,7 @@ from app.gui.pages.decisions import decisions_page
 from app.gui.pages.decisions.your_decision import DecisionForm
 from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.panels.debate.discussion_view import DebateView
-from app.gui.transcript.message_actions import DECIDE
+from app.gui.transcript.message_rows import DECIDE
 from app.gui.window_frame import WindowFrame
 
 TICK_MS = 60_000
@@ -117,7 +117,7 @@ class DecisionController(Controller):
 
     def _refresh(self) -> None:
         """Show how many decisions are due, and the page if it is there."""
-        self._window.side_bar.show_due(len(self._journal.due()))
+        self._window.side_bar.show_counts(due=len(self._journal.due()))
         for verdict in self._verdicts:
             verdict.refresh()
         if self._page is not None:

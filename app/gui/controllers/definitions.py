@@ -6,10 +6,10 @@ are with what runs them.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from PySide6.QtCore import Signal
 
@@ -38,51 +38,29 @@ if TYPE_CHECKING:
     from app.gui.pages.groups.group_page import GroupPage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DefinitionTexts:
-    """The texts that differ between kinds of definitions.
-
-    `new` is the name of a new one, `bring_in` the title of the dialog that asks for a file. `fields` names
-    the field beside which an error is shown, by its code; the default is the name.
-    """
-
-    new: str
-    bring_in: str
-    fields: Mapping[str, str] = field(default_factory=dict)
-
-
-class SharedKinds:
-    """The kinds of definitions in shared files, each known by a field that only this kind has."""
-
-    def __init__(self) -> None:
-        self._commands: dict[str, DefinitionCommands[Any]] = {}
-
-    def add(self, mark: str, commands: "DefinitionCommands[Any]") -> None:
-        """Add a kind; the field "" is for the kind of files without such a field."""
-        self._commands[mark] = commands
-
-    def commands_for(self, text: str) -> "DefinitionCommands[Any]":
-        """Return the commands for a file's kind. Raises BadInput if it is no shared file."""
-        document = read_document(text)
-        marked = (commands for mark, commands in self._commands.items() if mark in document)
-        return next(marked, self._commands[""])
+Kinds = dict[str, "DefinitionCommands[Any]"]
+"""The commands of each kind, by the field in shared files that only this kind has, "" for none."""
 
 
 class DefinitionCommands(Controller, Generic[Definition]):
-    """Turns requests about definitions of one kind into tasks on the engine; requests chats with them."""
+    """Turns requests about definitions of one kind into tasks on the engine; requests chats with them.
 
+    Of each kind: `NEW` is the text with the name of a new one, `BRING_IN` the title of the dialog that asks
+    for a file, `MARK` its field in `Kinds`. `FIELDS` names the field beside which an error is shown, by its
+    code; the default is the name.
+    """
+
+    NEW: str
+    BRING_IN = "assistant.bring_in"
+    MARK = ""
+    FIELDS: ClassVar[Mapping[str, str]] = {}
     chat_requested = Signal(str)
 
-    def __init__(
-        self,
-        parts: Parts[WindowFrame],
-        definitions: Definitions[Definition],
-        texts: DefinitionTexts,
-        shared: SharedKinds,
-    ) -> None:
+    def __init__(self, parts: Parts[WindowFrame], definitions: Definitions[Definition], kinds: Kinds) -> None:
         super().__init__(replace(parts, tasks=Tasks(self._on_task_failed)))
         self.definitions: Definitions[Definition] = definitions
-        self._texts, self._shared = texts, shared
+        self._kinds = kinds
+        kinds[self.MARK] = self
         self._editors: list[DefinitionEditor[Definition]] = []
         self._unsaved: list[Edit[Definition]] = []
         self._all_saved = asyncio.Event()
@@ -143,7 +121,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
 
     def bring_in(self) -> None:
         """Ask for a file of any kind, then show its definition and offer to import it."""
-        title = self._language(self._texts.bring_in)
+        title = self._language(self.BRING_IN)
         ask_for_file(self._window, title, lambda path: self._tasks.replace("bring in", self._preview(path)))
 
     def chat(self, definition_id: str) -> None:
@@ -158,7 +136,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
     async def make(self) -> Definition:
         """Save a new definition and return it."""
         await self.settle()
-        return await self.definitions.save(self._made(self._free_name(self._language(self._texts.new))))
+        return await self.definitions.save(self._made(self._free_name(self._language(self.NEW))))
 
     async def copy(self, definition_id: str) -> Definition:
         """Save a copy of a definition and return it."""
@@ -217,7 +195,8 @@ class DefinitionCommands(Controller, Generic[Definition]):
         from app.gui.dialogs.definition_dialogs import BringInDialog, preview_of
 
         text = await read_shared_file(path)
-        commands = self._shared.commands_for(text)
+        document = read_document(text)
+        commands = next((kind for mark, kind in self._kinds.items() if mark in document), self._kinds[""])
         shared = commands.definitions.read_shared(text)
         dialog = BringInDialog(self._language, self._look, preview_of(shared, self._language), self._window)
         dialog.then(lambda: self._start(commands.keep(shared)))
@@ -256,7 +235,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
         asks = error.code == CHANGED_ELSEWHERE
         text = self._language.problem(error.code, **error.details)
         if edit.editor is not None:
-            place = self._texts.fields.get(error.code, "name")
+            place = self.FIELDS.get(error.code, "name")
             edit.editor.show_failure(edit.after.id, "" if asks else text, place)
         elif not asks:
             self._toasts.show_toast(text)
@@ -319,20 +298,15 @@ class Edit(Generic[Definition]):
     editor: DefinitionEditor[Definition] | None = None
 
 
-ASSISTANT_TEXTS = DefinitionTexts(
-    new="assistant.new",
-    bring_in="assistant.bring_in",
-    fields={"assistant_model": "model", "text_too_long": "instructions"},
-)
-
-
 class AssistantCommands(DefinitionCommands[Agent]):
     """Makes, edits, copies, shares and deletes assistants."""
 
-    def __init__(self, parts: Parts[WindowFrame], shared: SharedKinds) -> None:
-        super().__init__(parts, parts.engine.assistants, ASSISTANT_TEXTS, shared)
+    NEW = "assistant.new"
+    FIELDS: ClassVar = {"assistant_model": "model", "text_too_long": "instructions"}
+
+    def __init__(self, parts: Parts[WindowFrame], kinds: Kinds) -> None:
+        super().__init__(parts, parts.engine.assistants, kinds)
         self._page: AssistantsPage | None = None
-        shared.add("", self)
         self._wire(parts.bridge)
         self.refresh()
 
@@ -429,26 +403,21 @@ class AssistantCommands(DefinitionCommands[Agent]):
             self._window.top_bar.show_title(self._language("side.assistants"))
 
 
-GROUP_TEXTS = DefinitionTexts(
-    new="group.new",
-    bring_in="group.bring_in",
-    fields={
+class GroupCommands(DefinitionCommands[Group]):
+    """Makes, edits, copies, shares and deletes groups."""
+
+    NEW, BRING_IN, MARK = "group.new", "group.bring_in", "members"
+    FIELDS: ClassVar = {
         "assistant_model": "orchestrator",
         "group_external_leader": "orchestrator",
         "group_turns": "orchestrator",
         "group_members": "members",
-    },
-)
+    }
 
-
-class GroupCommands(DefinitionCommands[Group]):
-    """Makes, edits, copies, shares and deletes groups."""
-
-    def __init__(self, parts: Parts[WindowFrame], shared: SharedKinds, assistants: AssistantCommands) -> None:
-        super().__init__(parts, parts.engine.groups, GROUP_TEXTS, shared)
+    def __init__(self, parts: Parts[WindowFrame], kinds: Kinds, assistants: AssistantCommands) -> None:
+        super().__init__(parts, parts.engine.groups, kinds)
         self._assistants = assistants
         self._page: GroupPage | None = None
-        shared.add("members", self)
         self._wire(parts.bridge)
         self.refresh()
 

@@ -202,10 +202,6 @@ class PaletteController(Controller):
                 )
             else:
                 await self._engine.chats.choose_version(session_id, root)
-        self._show_message(session_id, message_id)
-
-    def _show_message(self, session_id: str, message_id: str) -> None:
-        """Open a session at the beginning of a message."""
         place, area = f"{message_id}:0", self._window.main_area
         self._state.keep_place(session_id, place)
         for number in range(area.count()):

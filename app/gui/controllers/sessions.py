@@ -339,14 +339,6 @@ class SessionViews(QObject):
         """Tell no more of changes."""
         self._frame.stop()
 
-    def _note_change(self, view: ConversationView) -> None:
-        """Emit `view_changed` a frame later: it takes longer than the paint of the first word,
-        which must not wait.
-        """
-        self._changed[view] = None
-        if not self._frame.isActive():
-            self._frame.start()
-
     def _on_frame(self) -> None:
         changed, self._changed = self._changed, {}
         for view in changed:
@@ -403,7 +395,10 @@ class SessionViews(QObject):
             self._retries.pop(event.session_id, None)
         for view in self._showing(event.session_id):
             view.show_message(event.message)
-            self._note_change(view)
+            # A frame later: it takes longer than the paint of the first word, which must not wait.
+            self._changed[view] = None
+            if not self._frame.isActive():
+                self._frame.start()
 
     def _on_text_arrived(self, session_id: str, message_id: str, text: str, thinking: str) -> None:
         self._answered = True

@@ -286,7 +286,7 @@ class ServerConsent(Controller):
 
     def _show_count(self) -> None:
         servers = [status for status in self._engine.servers.all() if not status.server.disabled]
-        self._window.side_bar.show_servers(len(servers))
+        self._window.side_bar.show_counts(servers=len(servers))
 
     def _on_servers_changed(self) -> None:
         asking = self._asking_now()

@@ -29,7 +29,7 @@ from app.gui.controllers.chats import ChatController, VersionController
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.debates import CouncilController, DebateController, PanelCommands
 from app.gui.controllers.decisions import DecisionController
-from app.gui.controllers.definitions import AssistantCommands, GroupCommands, SharedKinds
+from app.gui.controllers.definitions import AssistantCommands, GroupCommands, Kinds
 from app.gui.controllers.first_page import FirstPageController
 from app.gui.controllers.palette import LettersToInput, PaletteController, SavedPromptController
 from app.gui.controllers.sessions import FolderController, MainPages, SessionController, SessionViews
@@ -269,16 +269,16 @@ class WindowController(QObject):
         self.summaries = SummaryController(parts, self.chat_page, debating, self.views, self.chats)
         self.groups = GroupController(parts, self.chat_page, self.pages)
         self.files = FilesController(parts, self.chat_page, self.pages, self.sessions)
-        shared = SharedKinds()
-        self.council_panels = PanelCommands(parts, shared, self.panel.setup)
-        self.workflows = WorkflowController(parts, self.chat_page, self.pages, shared)
+        kinds: Kinds = {}
+        self.council_panels = PanelCommands(parts, kinds, self.panel.setup)
+        self.workflows = WorkflowController(parts, self.chat_page, self.pages, kinds)
         self.first_page = FirstPageController(
             parts, self.pages, self.views, self.chats, self.debates, self.panel.setup
         )
         self.providers = ProviderController(parts)
         engine.links = open_link
-        self.assistants = AssistantCommands(parts, shared)
-        self.group_commands = GroupCommands(parts, shared, self.assistants)
+        self.assistants = AssistantCommands(parts, kinds)
+        self.group_commands = GroupCommands(parts, kinds, self.assistants)
         self.server_consent = ServerConsent(parts)
         self.work = WorkController(
             parts, self.pages, self.sessions, self.groups, self.files, self.server_consent.viewer
@@ -600,7 +600,7 @@ class WindowController(QObject):
         than a frame.
         """
         ready = [status for status in self.engine.providers() if status.ready]
-        self.window.side_bar.show_providers(len(ready))
+        self.window.side_bar.show_counts(providers=len(ready))
         self.window.first_page.show_state(ready)
         pages = (self.assistants, self.chats, self.workflows, self.debates, self.council_page)
         for part in (self.panel.setup.seats, *pages):

@@ -117,7 +117,7 @@ class WorkController(Controller):
         self._seen = {row.id: self._seen[row.id] for row in needing if row.id in self._seen}
         if (seen := json.dumps(self._seen)) != self._state.text(SEEN):
             self._state.keep(SEEN, seen)
-        self._window.side_bar.show_waiting(len(fresh))
+        self._window.side_bar.show_counts(waiting=len(fresh))
         self.counted.emit(len(fresh))
         if page is None or not shown:
             self._clock.stop()
@@ -188,7 +188,9 @@ class WorkController(Controller):
         self._files.keep(details.files, lambda: details.session_id)
         details.changed.connect(self._files.refresh)
         details.means.file_wanted.connect(lambda path: details.files.asked.emit(path, work_page.OPEN))
-        details.means.message_wanted.connect(lambda _id: self._window.session_requested.emit(details.session_id))
+        details.means.message_wanted.connect(
+            lambda _id: self._window.session_requested.emit(details.session_id)
+        )
         self._run(details.told, self._tell)
         self._run(details.hurried, self._send_now)
         self._run(details.extend.chosen, lambda limits: self._extend(details.session_id, limits))
