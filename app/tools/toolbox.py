@@ -50,7 +50,7 @@ from app.core.tool import (
 )
 from app.tools import page_viewer, planning, prompt_user, session_files, web
 from app.tools.declared import Outside
-from app.tools.tool_host_client import Ask, HostError, ToolHostClient
+from app.tools.tool_host_client import Ask, ToolHostClient
 
 _ALWAYS = "/always"
 
@@ -524,8 +524,7 @@ class Toolbox:
                     ask,
                 )
             except ToolError as error:
-                problem = error.problem if isinstance(error, HostError) else ServerProblem.FAILED
-                self._change(held, ServerState.DOWN, str(error), problem)
+                self._change(held, ServerState.DOWN, str(error), error.problem)
             except BaseException:
                 self._change(held, ServerState.OFF)
                 raise
@@ -563,7 +562,7 @@ class Toolbox:
 
     async def _whole(self, server: McpServer, client: Mapping[str, str]) -> dict[str, Any]:
         """Return a server's entry for the host, with its secrets in place, and the `client` that logs in.
-        Raises HostError.
+        Raises ToolError.
         """
         places = {field: secret_place(server.name, field) for field in secret_fields(server)}
         unknown = [place for place in places.values() if self._secrets.get(place, "") is None]
@@ -571,7 +570,7 @@ class Toolbox:
         found = {field: self._secrets.get(place, "") for field, place in places.items()}
         values = {field: value for field, value in found.items() if value is not None}
         if lacking := ", ".join(field for field in places if field not in values):
-            raise HostError(f"Nothing is kept for: {lacking}", ServerProblem.NO_VALUE)
+            raise ToolError(f"Nothing is kept for: {lacking}", ServerProblem.NO_VALUE)
         whole = resolved(server, values.get)
         if whole.url and self._login_of(server.name) is None:
             await self._secrets.refresh(((secret_place(server.name, LOGIN), ""),))

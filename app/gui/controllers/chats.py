@@ -36,17 +36,8 @@ from app.gui.display.descriptions import colours_of, names_of
 from app.gui.files.user_files import ask_for_folder
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.over_input import result_of
-from app.gui.transcript.message_rows import (
-    COMPARE,
-    CONTINUE,
-    CONTINUE_FROM,
-    EDIT,
-    RETRY,
-    RETRY_WITH,
-    SETTINGS,
-    MenuItem,
-    build_menu,
-)
+from app.gui.transcript.message_rows import COMPARE, CONTINUE, RETRY, SETTINGS
+from app.gui.transcript.selection import CONTINUE_FROM, EDIT, RETRY_WITH, MenuItem, build_menu
 from app.gui.transcript.transcript_model import shown_name
 from app.gui.widgets.model_choice import efforts_of
 from app.gui.window_frame import AppWindow

@@ -21,7 +21,7 @@ from app.gui.pages.decisions import decisions_page
 from app.gui.pages.decisions.your_decision import DecisionForm
 from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.panels.debate.discussion_view import DebateView
-from app.gui.transcript.message_rows import DECIDE
+from app.gui.transcript.selection import DECIDE
 from app.gui.window_frame import WindowFrame
 
 TICK_MS = 60_000

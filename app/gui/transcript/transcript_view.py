@@ -17,20 +17,7 @@ from app.gui.display.theme import Tokens
 from app.gui.transcript.call_rows import OPEN_LINK, STOP_TURN, CardRow
 from app.gui.transcript.canvas import Canvas, single_shot
 from app.gui.transcript.feed import Feed
-from app.gui.transcript.message_rows import (
-    COMPARE,
-    COPY,
-    EARLIER,
-    LATER,
-    RETRY,
-    SETTINGS,
-    ActionBar,
-    MenuItem,
-    QuestionWidgets,
-    build_menu,
-    items_of,
-    offered,
-)
+from app.gui.transcript.message_rows import COMPARE, EARLIER, LATER, RETRY, SETTINGS, QuestionWidgets
 from app.gui.transcript.painted_row import (
     COPY_CODE,
     FOLD,
@@ -44,7 +31,17 @@ from app.gui.transcript.painted_row import (
 from app.gui.transcript.pictures import Pictures
 from app.gui.transcript.row_text import COLUMN, COMPACT, Picture, Range, RowStyle, body_font
 from app.gui.transcript.search import Search
-from app.gui.transcript.selection import Keyboard, Pointer, Selection
+from app.gui.transcript.selection import (
+    COPY,
+    ActionBar,
+    Keyboard,
+    MenuItem,
+    Pointer,
+    Selection,
+    build_menu,
+    items_of,
+    offered,
+)
 from app.gui.transcript.transcript_model import TranscriptModel
 from app.gui.widgets.badge import fill_box, paint_box, paint_text
 from app.gui.widgets.question_card import PromptCard
