@@ -9,7 +9,7 @@ from app.cli.arguments import AsItLooks, Folder, Many, SessionId, Typed, absolut
 from app.cli.command_run import CommandRun, Step
 from app.cli.commands.chats import context_of
 from app.cli.exit_status import FAULT, OK
-from app.cli.printing.debates import CouncilPrinter, DebatePrinter
+from app.cli.printing.chats import CouncilPrinter, DebatePrinter
 from app.cli.printing.lines import columns, lines_text, one_line
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
 from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, Ends, Participant
