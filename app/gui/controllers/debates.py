@@ -66,11 +66,10 @@ class VerdictController(Controller):
 class DebateController(VerdictController):
     """Answers what the user asks in the debate panel and on the debate page.
 
-    Signals: opened() when the panel shows another session, form_left() when the form has left the main area.
+    Emits opened() when the panel shows another session.
     """
 
     opened = Signal()
-    form_left = Signal()
 
     def __init__(
         self,
@@ -143,7 +142,7 @@ class DebateController(VerdictController):
             self._panel.take_form()
             self._panel.setup.show_council(False)
             if in_front:
-                self.form_left.emit()
+                self._window.begin_requested.emit("")
 
     def show_setup(self, topic: str = "") -> None:
         """Open the panel at Setup, with a topic if one is given."""

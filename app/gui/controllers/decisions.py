@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer
 
 from app.core.council import Decision
 from app.core.texts import exact
@@ -22,6 +22,7 @@ from app.gui.pages.decisions.your_decision import DecisionForm
 from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.panels.debate.discussion_view import DebateView
 from app.gui.transcript.selection import DECIDE
+from app.gui.widgets import choices
 from app.gui.window_frame import WindowFrame
 
 TICK_MS = 60_000
@@ -30,12 +31,7 @@ DAYS = {decisions_page.WEEK: 7, decisions_page.MONTH: 30}
 
 
 class DecisionController(Controller):
-    """Answers the requests of the page of decisions, of verdicts, messages and the list of sessions.
-
-    Emits begin_requested() to begin a decision.
-    """
-
-    begin_requested = Signal()
+    """Answers the requests of the page of decisions, of verdicts, messages and the list of sessions."""
 
     def __init__(
         self,
@@ -102,7 +98,7 @@ class DecisionController(Controller):
     def _made_page(self) -> decisions_page.DecisionsPage:
         page = decisions_page.DecisionsPage(self._language, self._look)
         details = page.details
-        page.begin_requested.connect(self.begin_requested)
+        page.begin_requested.connect(partial(self._window.begin_requested.emit, choices.DECIDE))
         page.delete_requested.connect(lambda decision_id: self._start(self._delete(decision_id)))
         page.change_requested.connect(lambda decision_id: self._start(self._ask(decision_id)))
         page.list.acted.connect(self._open)

@@ -306,13 +306,9 @@ class LettersToInput(QObject):
 
 
 class SavedPromptController(PageController):
-    """Answers a / in a message box.
-
-    Signals: files_given(attachments) that came with a prompt, new_requested() where the box is not in front.
-    """
+    """Answers a / in a message box; emits files_given(attachments) that came with a prompt."""
 
     files_given = Signal(object)
-    new_requested = Signal()
 
     def __init__(self, parts: Parts[AppWindow], box: MessageBox) -> None:
         super().__init__(parts)
@@ -340,7 +336,7 @@ class SavedPromptController(PageController):
 
     def _call(self, name: str) -> None:
         if not self._box.isVisible():
-            self.new_requested.emit()
+            self._window.begin_requested.emit("")
         if self._box.isVisible():
             self._on_chosen(name)
 

@@ -419,13 +419,11 @@ class SessionViews(QObject):
 class MainPages(QObject):
     """Knows the page of each kind of session; emits `shown` with a page that comes to the front.
 
-    `debate_shown` gives the page of debates or of councils that is in front, else None; `left` says that the
-    session in front is gone.
+    `debate_shown` gives the page of debates or of councils that is in front, else None.
     """
 
     shown = Signal(object)
     debate_shown = Signal(object)
-    left = Signal()
 
     def __init__(
         self,
@@ -476,7 +474,7 @@ class MainPages(QObject):
         self._last_ids[view] = view.session_id
         if view.session is None:
             if view is self.current and opened:
-                self.left.emit()
+                self._window.begin_requested.emit("")
         elif opened or view is self.current:
             self.show(view)
         self._give_names()
@@ -518,11 +516,9 @@ CLOSED = "closed_folders"
 class FolderController(Controller):
     """Makes, edits and deletes folders, and moves sessions.
 
-    Signals: begin_requested() to show where a session begins, changed() when the list or the chosen folder
-    changed.
+    Emits changed() when the list or the chosen folder changed.
     """
 
-    begin_requested = Signal()
     changed = Signal()
 
     def __init__(self, parts: Parts[WindowFrame]) -> None:
@@ -579,7 +575,7 @@ class FolderController(Controller):
             return
         if action == BEGIN:
             self.choose(folder_id)
-            self.begin_requested.emit()
+            self._window.begin_requested.emit("")
         elif action == RENAME:
             change = self._engine.folders.change
             rename = self._starts(lambda name: change(folder_id, lambda found: replace(found, name=name)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -63,9 +63,7 @@ class Serving:
 
 
 class QuickChatController(Controller):
-    """Opens the quick chat, and holds its keys; emits new_requested() to begin in the main window."""
-
-    new_requested = Signal()
+    """Opens the quick chat, and holds its keys."""
 
     def __init__(
         self,
@@ -199,7 +197,7 @@ class QuickChatController(Controller):
         if session_id:
             self._window.session_requested.emit(session_id)
         else:
-            self.new_requested.emit()
+            self._window.begin_requested.emit(CHAT)
 
     def _leave(self) -> None:
         if self._serving is not None:
@@ -294,7 +292,6 @@ class WindowController(QObject):
         self.palette = PaletteController(parts, self.actions())
         self.palette.prompts = self.saved_prompts.commands
         LettersToInput(window, self._find_input)
-        self.saved_prompts.new_requested.connect(self.show_new)
         self.notifications = Notifications(window, engine, self._bridge, self.tasks)
         self.quick = QuickChatController(parts, self.views, self.chats, self.settings)
         self._list_timer = QTimer(self, singleShot=True, interval=LIST_REFRESH_MS)
@@ -333,10 +330,8 @@ class WindowController(QObject):
         side, top, panel = self.window.side_bar, self.window.top_bar, self.panel
         side.new_requested.connect(self.first_page.show)
         side.import_requested.connect(lambda: self.settings.open("data"))
-        self.work.begin_requested.connect(lambda: self.first_page.show(WORK))
         self.work.counted.connect(self.notifications.show_waiting)
         self.notifications.count = self.work.refresh
-        self.decisions.begin_requested.connect(lambda: self.first_page.show(DECIDE))
         side.sessions.pin_requested.connect(self._on_pin_requested)
         for follow in (self._refresh_sessions, self.chats.refresh, self.debates.context.show):
             self.folders.changed.connect(follow)
@@ -369,17 +364,15 @@ class WindowController(QObject):
             conversation.link_requested.connect(self.sessions.open_link)
             conversation.picture_requested.connect(self.sessions.on_picture)
         self.chats.files.picture_requested.connect(self.sessions.on_picture)
-        for left in (self.pages.left, self.debates.form_left, self.folders.begin_requested):
-            left.connect(self.show_new)
         for wanted in (self.assistants.chat_requested, self.palette.assistant_requested):
             wanted.connect(self.show_new)
         self.chats.session_started.connect(self.show_session)
         self.chats.mode_changed.connect(self.pages.refresh)
         self.window.session_requested.connect(self.show_session)
+        self.window.begin_requested.connect(self.first_page.show)
         self.window.settings_requested.connect(self.settings.open)
         for lacking in (panel.setup, panel.discussion, self.session_page, self.council_page):
             lacking.connect_requested.connect(self.providers.connect_provider)
-        self.quick.new_requested.connect(lambda: self.first_page.show(CHAT))
         self.notifications.command_requested.connect(lambda name: self.actions()[name]())
         bridge.assistants_changed.connect(panel.setup.seats.refresh)
         self.debates.context.settings_chosen.connect(self.settings.change)

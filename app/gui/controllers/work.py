@@ -23,6 +23,7 @@ from app.gui.display.descriptions import colours_of, names_of, time_text
 from app.gui.pages.work import work_page
 from app.gui.pages.work.work_page import AssistantRow, QueueTask, WorkPage
 from app.gui.widgets.approval_card import ViewerOffer
+from app.gui.widgets.choices import WORK
 from app.gui.widgets.controls import passing_menu
 from app.gui.widgets.text import set_shown
 from app.gui.window_frame import WindowFrame
@@ -34,10 +35,9 @@ SEEN = "work_seen"
 class WorkController(Controller):
     """Keeps the page of work and the badge as the engine is, and carries out what is asked there.
 
-    Signals: begin_requested(), counted(how much needs the user and was not opened yet).
+    Emits counted(how much needs the user and was not opened yet).
     """
 
-    begin_requested = Signal()
     counted = Signal(int)
 
     def __init__(
@@ -178,7 +178,7 @@ class WorkController(Controller):
     def _made_page(self) -> WorkPage:
         page = WorkPage(self._language, self._look)
         details, queues = page.details, self._engine.queues
-        page.begin_requested.connect(self.begin_requested)
+        page.begin_requested.connect(partial(self._window.begin_requested.emit, WORK))
         page.opened.connect(self._on_opened)
         page.chosen.connect(lambda _id: self._show_details())
         page.list.acted.connect(self._on_acted)

@@ -415,10 +415,8 @@ class QueuedMessageRow(EditableRow):
 
     def __init__(self, language: Language, look: Look, queued_id: str, strip: "QueueStrip") -> None:
         super().__init__(language, look, "queue", side=26, most=5)
-        self._edited, self._written = (
-            partial(strip.edited.emit, queued_id),
-            partial(strip.written.emit, queued_id),
-        )
+        self._edited = partial(strip.edited.emit, queued_id)
+        self._written = partial(strip.written.emit, queued_id)
         self.removed.connect(partial(strip.removed.emit, queued_id))
         self.setProperty("kind", "queued")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
