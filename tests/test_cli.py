@@ -14,7 +14,7 @@ import pytest
 
 from app import __main__, __version__
 from app.cli.arguments import COMMANDS, Arguments, Spec, parse_arguments, parse_spec, wanted_language
-from app.cli.printing.debates import DebatePrinter
+from app.cli.printing.chats import DebatePrinter
 from app.cli.printing.lines import error_line, json_line, load_texts
 from app.cli.printing.sessions import Follower, event_json
 from app.core.council import Participant

@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.cli.arguments import Arguments
-from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
-from app.cli.interrupt import Interrupt, beside
-from app.cli.printing.chats import ChatPrinter, workflow_end
-from app.cli.printing.debates import CouncilPrinter, DebatePrinter, decision_text
+from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED, Interrupt, beside
+from app.cli.printing.chats import ChatPrinter, CouncilPrinter, DebatePrinter, decision_text, workflow_end
 from app.cli.printing.lines import json_line
 from app.cli.printing.sessions import Follower, Printer, cost_line, event_json, last_line, marks
 from app.cli.terminal import Out, TerminalOut, show_progress
@@ -119,7 +117,7 @@ def is_council(session: Session) -> bool:
     return session.debate is not None and session.debate.is_council
 
 
-def printer_of(session: Session, texts: Texts) -> ChatPrinter | CouncilPrinter | DebatePrinter:
+def printer_of(session: Session, texts: Texts) -> ChatPrinter | DebatePrinter:
     """Return what prints a session of this kind."""
     # A plain Session is of an unknown kind, or parts of it are missing.
     if session.debate is None and type(session) is not Session:

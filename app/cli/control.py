@@ -19,8 +19,7 @@ from pathlib import Path
 
 from app.children.private_files import replace_text
 from app.cli.arguments import Arguments
-from app.cli.exit_status import PAUSED_OR_STOPPED
-from app.cli.interrupt import Interrupt, beside
+from app.cli.exit_status import PAUSED_OR_STOPPED, Interrupt, beside
 from app.cli.terminal import Out
 from app.core.json_values import object_in
 from app.core.owned_tasks import end_tasks, start_owned
@@ -180,7 +179,16 @@ class ControlServer:
             values = request.get("arguments")
             arguments = Arguments.from_json(values if isinstance(values, dict) else {})
             if arguments.command == verb and (arguments.writes or arguments.caller):
-                await self._run_command(arguments, reader, out)
+                interrupted = Interrupt()
+                self._interrupts.add(interrupted)
+                try:
+                    async with beside(_listen(reader, out, interrupted)):
+                        await out.send({"accepted": True})
+                        status = await self._run(arguments, out, interrupted)
+                        moved = self._yields and status == PAUSED_OR_STOPPED
+                        await out.send({"exit": status, "moved": interrupted.session_id if moved else ""})
+                finally:
+                    self._interrupts.discard(interrupted)
 
     async def _yield(self, out: "_ChannelOut") -> None:
         """Pause everything and say what ran; no command of another process begins any more."""
@@ -198,20 +206,6 @@ class ControlServer:
         finally:
             self._interrupts.discard(yielding)
             self.given_way.set()
-
-    async def _run_command(
-        self, arguments: Arguments, reader: asyncio.StreamReader, out: "_ChannelOut"
-    ) -> None:
-        interrupted = Interrupt()
-        self._interrupts.add(interrupted)
-        try:
-            async with beside(_listen(reader, out, interrupted)):
-                await out.send({"accepted": True})
-                status = await self._run(arguments, out, interrupted)
-                moved = self._yields and status == PAUSED_OR_STOPPED
-                await out.send({"exit": status, "moved": interrupted.session_id if moved else ""})
-        finally:
-            self._interrupts.discard(interrupted)
 
 
 async def _listen(reader: asyncio.StreamReader, out: "_ChannelOut", interrupted: Interrupt) -> None:

@@ -14,7 +14,7 @@ from app.core.errors import MootError
 from app.storage.paths import DataPaths
 
 if TYPE_CHECKING:
-    from app.cli.interrupt import Interrupt
+    from app.cli.exit_status import Interrupt
 
 
 def run(arguments: Arguments) -> int:
@@ -26,10 +26,16 @@ def run(arguments: Arguments) -> int:
     interrupted = None
     try:
         if arguments.command == "sessions":
-            return _list_sessions(arguments)
+            # Without an event loop, whose import takes as long as the rest.
+            from app.cli.commands.session_list import sessions
+
+            text, complaints = sessions(DataPaths(arguments.root), arguments, **arguments.values)
+            write_to(sys.stderr, lines_text(complaints))
+            write_to(sys.stdout, text)
+            return OK
         import asyncio
 
-        from app.cli.interrupt import Interrupt
+        from app.cli.exit_status import Interrupt
 
         interrupted = Interrupt()
         return asyncio.run(_run(arguments, TerminalOut(), interrupted))
@@ -45,16 +51,6 @@ def run(arguments: Arguments) -> int:
     with contextlib.suppress(ConnectionError):
         write_to(sys.stderr, f"{line}\n")
     return status
-
-
-def _list_sessions(arguments: Arguments) -> int:
-    """List the sessions without an event loop, whose import takes as long as the rest."""
-    from app.cli.commands.session_list import sessions
-
-    text, complaints = sessions(DataPaths(arguments.root), arguments, **arguments.values)
-    write_to(sys.stderr, lines_text(complaints))
-    write_to(sys.stdout, text)
-    return OK
 
 
 async def _run(arguments: Arguments, out: Out, interrupted: "Interrupt") -> int:

@@ -14,8 +14,7 @@ from pathlib import Path
 from app.cli.arguments import Arguments
 from app.cli.commands.sessions import run_command
 from app.cli.control import ControlServer, MovedError, TooLongError, UnansweredError, ask_to_yield, hand_over
-from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS
-from app.cli.interrupt import Interrupt
+from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS, Interrupt
 from app.cli.printing.lines import error_line, load_texts, lost_line, say_problems, whereabouts
 from app.cli.terminal import Nobody, Out
 from app.core.errors import UNWRITTEN, BadInput, DataDirectoryBusy, MootError, StorageError
@@ -215,26 +214,20 @@ async def run_background(
     )
     try:
         await server.start()
-        await _until_idle(moot, server, interrupted, idle_s)
+        # Until nothing has run for that long, a window wants the data directory, or a signal asks to end.
+        loop = asyncio.get_running_loop()
+        used = loop.time()
+        while loop.time() - used < idle_s and not interrupted.is_set() and not server.given_way.is_set():
+            if server.busy or running_sessions(moot):
+                used = loop.time()
+            with contextlib.suppress(TimeoutError):
+                # A window waits for this one; a signal may wait a moment.
+                await asyncio.wait_for(server.given_way.wait(), _LOOK_S)
         await (server.close() if interrupted.is_set() else server.drain())
     finally:
         await server.close()
         await moot.close()
     return OK
-
-
-async def _until_idle(moot: Moot, server: ControlServer, interrupted: Interrupt, idle_s: float) -> None:
-    """Return when nothing has run for that long, a window wants the data directory, or a signal asks to
-    end.
-    """
-    loop = asyncio.get_running_loop()
-    used = loop.time()
-    while loop.time() - used < idle_s and not interrupted.is_set() and not server.given_way.is_set():
-        if server.busy or running_sessions(moot):
-            used = loop.time()
-        with contextlib.suppress(TimeoutError):
-            # A window waits for this one; a signal may wait a moment.
-            await asyncio.wait_for(server.given_way.wait(), _LOOK_S)
 
 
 async def open_in_window(

@@ -183,7 +183,14 @@ class ToolChoice(Frozen):
 
 
 class ToolError(Exception):
-    """A tool failed; the text tells the model what, where and what to do."""
+    """A tool failed; the text tells the model what, where and what to do.
+
+    Of a request to a server `problem` says why, a code of `ServerProblem`.
+    """
+
+    def __init__(self, text: str, problem: str = ServerProblem.FAILED) -> None:
+        super().__init__(text)
+        self.problem = problem
 
 
 def told_of(agent: Agent) -> str:

@@ -109,8 +109,15 @@ _FAR = 10_000
 
 
 class AppWindow(QMainWindow):
-    """A window with pages that controllers serve: its language, look and state, and the messages over it."""
+    """A window with pages that controllers serve: its language, look and state, and the messages over it.
 
+    Controllers ask through it for what is shown in the main window: session_requested(session id),
+    settings_requested(page, provider id) and begin_requested(what is to begin, "" for what was begun last).
+    """
+
+    begin_requested = Signal(str)
+    session_requested = Signal(str)
+    settings_requested = Signal(str, str)
     language: "Language"
     look: "Look"
     state: WindowState

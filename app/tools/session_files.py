@@ -1,5 +1,5 @@
 """The tools for the files of a session: each path is one in the session's own folder, or
-in the one the user chose for it.
+in the one the user chose for it; and the tool that reads pages of an attached file.
 """
 
 import contextlib
@@ -8,13 +8,61 @@ from collections.abc import Iterator
 from typing import Final
 
 from app.core.errors import BadInput
+from app.core.files import pages_of
 from app.core.message import MessageState, Role
 from app.core.session import AgentMode
 from app.core.session_files import MOST_LISTED, BadPathError, FileVersion, Writer
 from app.core.texts import clean_text
-from app.core.tool import FILES, ToolContext, ToolError, ToolResult
+from app.core.tool import FILE_PARTS, FILES, READ_FILE_PART, ToolContext, ToolError, ToolResult
 from app.tools.declared import Declared, Outside
-from app.tools.file_parts import MOST_CHARACTERS, pages_text
+
+# Longer results are cut in requests.
+MOST_CHARACTERS: Final = 18_000
+_RANGE: Final = re.compile(r"\s*(\d{1,7})\s*(?:[-–]\s*(\d{1,7})\s*)?")
+
+
+async def read_file_part(context: ToolContext, name: str, pages: str) -> ToolResult:
+    """Read pages of an attached file of which only the beginning is in the conversation.
+
+    Args:
+        context: The session.
+        name: The name of the file.
+        pages: A page, or the first and the last page, such as "12" or "12-15".
+    """
+    attached = [item for message in context.messages() for item in message.attachments if item.text]
+    wanted = " ".join(clean_text(name).split())
+    found = [attachment for attachment in attached if " ".join(attachment.name.split()) == wanted]
+    if not found:
+        names = ", ".join(sorted({attachment.name for attachment in attached})) or "none"
+        raise ToolError(f"read_file_part: there is no file {wanted[:200]!r}. Files: {names[:2_000]}.")
+    # Of several files of one name the newest counts.
+    return ToolResult(content=pages_text("read_file_part", found[-1].text, pages))
+
+
+def pages_text(tool: str, text: str, pages: str) -> str:
+    """Return pages of a text, each with its number before it, as many as one result holds. Raises
+    ToolError.
+    """
+    texts = pages_of(text)
+    given = _RANGE.fullmatch(pages)
+    first, last = (int(given[1]), int(given[2] or given[1])) if given is not None else (0, 0)
+    if not 1 <= first <= last or first > len(texts):
+        raise ToolError(
+            f"{tool}: argument `pages` must be a page or a range from 1 to {len(texts)}, not {pages[:60]!r}."
+        )
+    parts: list[str] = []
+    length = 0
+    for number, page in enumerate(texts[first - 1 : last], first):
+        if parts and length + len(page) > MOST_CHARACTERS:
+            parts.append(
+                f"[Pages {number} to {min(last, len(texts))} did not fit: ask for them in another call.]"
+            )
+            break
+        length += len(page)
+        cut = page[:MOST_CHARACTERS]
+        parts.append(f"[page {number} of {len(texts)}]\n{cut}{' …' * (len(cut) < len(page))}")
+    return "\n\n".join(parts)
+
 
 _SAID: Final = {
     "file_not_found": "there is no file {path!r}; list_files says which there are",
@@ -193,15 +241,18 @@ def _version_known(context: ToolContext, path: str) -> str | None:
 
 # An edit that was cut may have been made, and would be made twice: the user is asked. What the others do may
 # be done again.
-TOOLS: Final = tuple(
-    Declared(
-        key=function.__name__,
-        function=function,
-        group=FILES,
-        repeatable=function is not edit_file,
-        reads=function in (read_file, list_files),
-        modes=(AgentMode.DEFAULT,),
-    )
-    for function in (write_file, edit_file, read_file, list_files, move_file, delete_file)
+TOOLS: Final = (
+    Declared(key=READ_FILE_PART, function=read_file_part, group=FILE_PARTS, repeatable=True),
+    *(
+        Declared(
+            key=function.__name__,
+            function=function,
+            group=FILES,
+            repeatable=function is not edit_file,
+            reads=function in (read_file, list_files),
+            modes=(AgentMode.DEFAULT,),
+        )
+        for function in (write_file, edit_file, read_file, list_files, move_file, delete_file)
+    ),
 )
 _KEYS: Final = ("write_file", "edit_file", "read_file", "move_file")

@@ -15,14 +15,6 @@ from app.core.tool import ServerProblem, ToolError, ToolProgress
 Ask = Callable[[Mapping[str, Any]], Awaitable[str | None]]
 
 
-class HostError(ToolError):
-    """The host could not do what was asked; `problem` is a code of `core.tool`."""
-
-    def __init__(self, text: str, problem: str) -> None:
-        super().__init__(text)
-        self.problem = problem
-
-
 class ToolHostClient(HostClient):
     """Asks the tool host; starts it when it is first needed, and again after it has died.
 
@@ -86,7 +78,7 @@ class ToolHostClient(HostClient):
                     elif "error" in answer:
                         # In a thread: it may be long, and the event loop is the window's.
                         text = await asyncio.to_thread(self.clean, answer["error"])
-                        raise HostError(text, answer.get("problem", ServerProblem.FAILED))
+                        raise ToolError(text, answer.get("problem", ServerProblem.FAILED))
                     else:
                         result: dict[str, Any] = answer["result"]
                         return result

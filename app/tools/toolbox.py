@@ -47,9 +47,9 @@ from app.core.tool import (
     ToolResult,
     is_page,
 )
-from app.tools import file_parts, page_viewer, planning, prompt_user, session_files, web
+from app.tools import page_viewer, planning, prompt_user, session_files, web
 from app.tools.declared import Outside
-from app.tools.tool_host_client import Ask, HostError, ToolHostClient
+from app.tools.tool_host_client import Ask, ToolHostClient
 
 _ALWAYS = "/always"
 
@@ -264,7 +264,7 @@ class Toolbox:
         host.on_news = self._on_news
         host.on_death = self._on_death
         outside = Outside(call=host.call, settings=documents.settings, open_link=open_link, files=files)
-        everybody = (web.TOOLS, prompt_user.TOOLS, planning.TOOLS, file_parts.TOOLS, session_files.TOOLS)
+        everybody = (web.TOOLS, prompt_user.TOOLS, planning.TOOLS, session_files.TOOLS)
         leaders = (planning.ORCHESTRATION_TOOLS, planning.STEP_TOOLS)
         self._allowed = tuple(declared.bind(outside) for some in (*everybody, *leaders) for declared in some)
 
@@ -523,8 +523,7 @@ class Toolbox:
                     ask,
                 )
             except ToolError as error:
-                problem = error.problem if isinstance(error, HostError) else ServerProblem.FAILED
-                self._change(held, ServerState.DOWN, str(error), problem)
+                self._change(held, ServerState.DOWN, str(error), error.problem)
             except BaseException:
                 self._change(held, ServerState.OFF)
                 raise
@@ -562,7 +561,7 @@ class Toolbox:
 
     async def _whole(self, server: McpServer, client: Mapping[str, str]) -> dict[str, Any]:
         """Return a server's entry for the host, with its secrets in place, and the `client` that logs in.
-        Raises HostError.
+        Raises ToolError.
         """
         places = {field: secret_place(server.name, field) for field in secret_fields(server)}
         unknown = [place for place in places.values() if self._secrets.get(place, "") is None]
@@ -570,7 +569,7 @@ class Toolbox:
         found = {field: self._secrets.get(place, "") for field, place in places.items()}
         values = {field: value for field, value in found.items() if value is not None}
         if lacking := ", ".join(field for field in places if field not in values):
-            raise HostError(f"Nothing is kept for: {lacking}", ServerProblem.NO_VALUE)
+            raise ToolError(f"Nothing is kept for: {lacking}", ServerProblem.NO_VALUE)
         whole = resolved(server, values.get)
         if whole.url and self._login_of(server.name) is None:
             await self._secrets.refresh(((secret_place(server.name, LOGIN), ""),))

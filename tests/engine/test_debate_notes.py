@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.printing.debates import DebatePrinter
+from app.cli.printing.chats import DebatePrinter
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.events import Notice
 from app.core.message import Message, Role, Usage

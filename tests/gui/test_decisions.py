@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
 
 from app.core.council import CastVote, Decision
 from app.gui.pages.council.verdict_page import HolderBar
-from app.gui.transcript.message_actions import DECIDE, offered
+from app.gui.transcript.selection import DECIDE, offered
 from app.gui.widgets.text import Paragraph
 from tests import app_driver
 from tests.app_driver import Person, at_window

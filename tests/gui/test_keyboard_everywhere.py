@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from app.gui.pages.chat.message_box import NameList
-from app.gui.transcript.message_actions import ActionBar
+from app.gui.transcript.selection import ActionBar
 from app.gui.transcript.transcript_view import JumpPill, TranscriptView
 from app.gui.widgets.choices import ChipButton
 from app.gui.widgets.editable_lists import PlanRow, QueuedMessageRow

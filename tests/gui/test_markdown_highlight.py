@@ -5,7 +5,7 @@ import time
 import pytest
 
 from app.gui.markdown.blocks import CODE, parse
-from app.gui.markdown.highlight import COMMENT, KEYWORD, MARK, NAME, NUMBER, STRING, lex
+from app.gui.markdown.document import COMMENT, KEYWORD, MARK, NAME, NUMBER, STRING, lex
 
 
 def found(language: str, code: str) -> list[tuple[str, str]]:

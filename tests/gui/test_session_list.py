@@ -240,11 +240,10 @@ async def test_sections_fold_and_stay_so_and_new_offers_what_can_be_started(qapp
 async def test_work_and_decisions_say_what_waits_and_open_it(qapp, data_dir):
     async with at_window(data_dir) as person:
         side = person.window.side_bar
-        side.show_waiting(2)
-        side.show_due(1)
+        side.show_counts(waiting=2, due=1)
         assert side.work_button.accessibleName() == "Work, 2 need you"
         assert side.decisions_button.accessibleName() == "Decisions, 1 due"
-        side.show_waiting(0)
+        side.show_counts(waiting=0)
         assert side.work_button.accessibleName() == "Work"
         await person.click("work_button")
         await until(lambda: person.sees("work_page") and person.sees("work_none"))

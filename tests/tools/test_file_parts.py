@@ -5,7 +5,7 @@ import pytest
 from app.core.files import NEW_PAGE
 from app.core.message import Attachment, Author, Message
 from app.core.tool import ToolError
-from app.tools.file_parts import MOST_CHARACTERS, read_file_part
+from app.tools.session_files import MOST_CHARACTERS, read_file_part
 from tests.tools.contexts import Context
 
 PAGES = NEW_PAGE.join(f"sheet {number}" for number in range(1, 10))

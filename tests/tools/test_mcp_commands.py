@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.children import processes
-from app.core.tool import ServerProblem
+from app.core.tool import ServerProblem, ToolError
 from app.tools.tool_host import server_processes
-from app.tools.tool_host.errors import RequestError
 
 Shell = Callable[[str], None]
 
@@ -70,6 +69,6 @@ async def test_a_command_with_a_folder_is_seen_from_where_the_server_runs(tmp_pa
     assert await server_processes.resolve("bin/server", str(tmp_path), "/usr/bin") == str(program)
     assert await server_processes.resolve(str(program), None, "/usr/bin") == str(program)
     program.chmod(0o644)
-    with pytest.raises(RequestError, match="Looked in: /usr/bin") as refusal:
+    with pytest.raises(ToolError, match="Looked in: /usr/bin") as refusal:
         await server_processes.resolve("bin/server", str(tmp_path), "/usr/bin")
     assert refusal.value.problem == ServerProblem.NOT_FOUND

@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from app.core.tool import ToolError
 from app.tools.tool_host import web
-from app.tools.tool_host.errors import RequestError
 from app.tools.tool_host.web import AddressPolicy, Download, WebLimits, checked_url, download
 
 LOCAL = AddressPolicy(named=frozenset({"127.0.0.1"}))
@@ -27,7 +27,7 @@ async def read(url: str, seconds: float = 2.0) -> Download:
 
 
 async def refusal(url: str) -> str:
-    with pytest.raises(RequestError) as raised:
+    with pytest.raises(ToolError) as raised:
         await read(url)
     return str(raised.value)
 
@@ -152,5 +152,5 @@ def test_a_space_in_the_path_of_an_address_is_encoded() -> None:
         "https://example.org/%EC%9B%90%EA%B2%A9%20%EA%B7%BC%EB%AC%B4?q=a+b"
     )
     for address in ("https://exam ple.org/", "https://example.org/a\tb"):
-        with pytest.raises(RequestError):
+        with pytest.raises(ToolError):
             checked_url(address)

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.tools.tool_host.errors import RequestError
+from app.core.tool import ToolError
 from app.tools.tool_host.web import MAX_CHARACTERS, SERVICES, AddressPolicy, WebLimits, fetch
 from tests.tools.web_server import WebServer
 
@@ -33,7 +33,7 @@ def page(text: str = TEXT, title: str = "bridges") -> bytes:
 
 
 async def refusal(url: str, policy: AddressPolicy = LOCAL, limits: WebLimits = QUICK) -> str:
-    with pytest.raises(RequestError) as raised:
+    with pytest.raises(ToolError) as raised:
         await fetch(url, policy=policy, limits=limits)
     return str(raised.value)
 
@@ -135,7 +135,7 @@ async def test_a_long_page_is_cut_and_says_so(server: WebServer) -> None:
 )
 async def test_addresses_of_this_computer_and_its_network_are_refused(server: WebServer, url: str) -> None:
     server.says("/", page())
-    with pytest.raises(RequestError, match="private network"):
+    with pytest.raises(ToolError, match="private network"):
         await SERVICES["web_fetch"]({"url": url.format(port=server.port)})
     assert server.requests == []
 
@@ -334,7 +334,7 @@ async def test_a_page_made_to_be_hard_ends_with_its_time(server: WebServer, body
     began = time.monotonic()
     try:
         found = await fetch(url, policy=LOCAL, limits=WebLimits(seconds=14))
-    except RequestError:
+    except ToolError:
         found = {"text": ""}
     assert len(found["text"]) <= MAX_CHARACTERS
     assert time.monotonic() - began < 15
@@ -377,7 +377,7 @@ async def refusal_or_text(url: str) -> str:
     """Return what a page that is hard to read comes to within three seconds."""
     try:
         return str((await fetch(url, policy=LOCAL, limits=WebLimits(seconds=3)))["text"])
-    except RequestError as error:
+    except ToolError as error:
         return str(error)
 
 

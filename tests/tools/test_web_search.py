@@ -12,7 +12,7 @@ from aiohttp import web
 from ddgs.engines import ENGINES as KNOWN_TO_LIBRARY
 from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
 
-from app.tools.tool_host.errors import RequestError
+from app.core.tool import ToolError
 from app.tools.tool_host.web import ENGINES, MAX_RESULTS, SERVICES, WebLimits, search
 from tests.tools.web_server import WebServer
 
@@ -32,7 +32,7 @@ def searxng(server: WebServer, rows: object) -> str:
 
 
 async def refusal(query: str, engine: str, **more: Any) -> str:
-    with pytest.raises(RequestError) as raised:
+    with pytest.raises(ToolError) as raised:
         await search(query, engine, 5, **more)
     return str(raised.value)
 

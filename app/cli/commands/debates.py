@@ -1,30 +1,43 @@
-"""The commands of debates and councils: start, extend; the saved panels."""
+"""The commands of debates and councils: start, extend; the saved panels; what was decided and came of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Annotated, Any
 
 from app.cli.arguments import AsItLooks, Folder, Many, SessionId, Typed, absolute, amount, parse_spec
-from app.cli.command_run import CommandRun, Step
+from app.cli.command_run import CommandRun, Step, checked_id
 from app.cli.commands.chats import context_of
 from app.cli.exit_status import FAULT, OK
-from app.cli.printing.debates import CouncilPrinter, DebatePrinter
+from app.cli.printing.chats import CouncilPrinter, DebatePrinter
 from app.cli.printing.lines import columns, lines_text, one_line
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
-from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, Ends, Participant
+from app.core.council import (
+    ANY_JUDGE,
+    FAILED,
+    HELD,
+    MIN_PARTICIPANTS,
+    NO_JUDGE,
+    PICKS,
+    Decision,
+    Ends,
+    Participant,
+    wilson,
+)
 from app.core.errors import BadInput
 from app.core.ids import new_id, utc_now
 from app.core.message import Message, MessageState
 from app.core.session import CLASSIC_MODES, DEFAULT_ROUNDS, DebateMode, DebateSession, DebateTools
-from app.core.texts import language_of
+from app.core.texts import language_of, without_steering
 from app.engine.council.outcome import outcome
 from app.engine.council.panels import check_rounds
 from app.engine.council.record import Record
 from app.engine.debate.estimates import Estimate, beside_text, price_text
 from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.debate.setup import local_debaters
+from app.engine.decisions import DecisionState, decided_object, listed, made_at, standing
 from app.engine.engine import CouncilSetup, DebateSetup
+from app.engine.scores import ENOUGH, Score, held_up, panel_scores, scores, standing_lines
 from app.wiring import Moot
 
 DEBATE_ENDS = tuple(ends for ends in Ends if ends != Ends.MERGE)
@@ -271,3 +284,118 @@ async def list_panels(run: CommandRun) -> int:
         rows.append((panel.id, panel.name, run.texts("verdict.rounds", count=panel.rounds), participants))
     lines = columns(rows) or [run.texts("cli.no_panels")]
     return await run.answer([asdict(panel) for panel in panels], lines_text(lines))
+
+
+async def list_decisions(
+    run: CommandRun, due: Annotated[bool, Typed("--due", text="decisions_due")] = False
+) -> int:
+    """Print what was decided, due ones first, and the verdicts that wait; then how right models were."""
+    texts, journal = run.texts, run.moot.engine.journal
+    today, everything = journal.today(), journal.all()
+    decisions = listed([decision for decision in everything if decision.decided], today)
+    waiting = listed([decision for decision in everything if not decision.decided], today)
+    if due:
+        decisions, waiting = list(journal.due()), []
+    lines = columns(
+        (
+            texts(f"journal.state.{standing(decision, today)}"),
+            decision.due or "-",
+            decision.id,
+            decision.name,
+            decision.decided or texts("journal.verdict", text=decision.headline),
+        )
+        for decision in (*decisions, *waiting)
+    )
+    if due:
+        told = lines_text(lines or [texts("cli.no_decisions_due")])
+        return await run.answer({"decisions": [_row(run, decision) for decision in decisions]}, told)
+    lines += map(one_line, standing_lines(everything, texts))
+    shares = []
+    for key, (held, count) in sorted(held_up(everything).items()):
+        low, high = wilson(held, count)
+        shares.append({"of": key, "held": held, "count": count, "from": round(low, 4), "to": round(high, 4)})
+    record = {
+        "decisions": [_row(run, decision) for decision in decisions],
+        "undecided": [_row(run, decision) for decision in waiting],
+        "scores": _enough(scores(everything)),
+        "panel_scores": _enough(panel_scores(everything)),
+        "held_up": shares,
+    }
+    return await run.answer(record, lines_text(lines or [texts("cli.no_decisions")]))
+
+
+async def decide(
+    run: CommandRun,
+    session: SessionId,
+    option: Annotated[str, Typed(text="decide_option", metavar="OPTION")],
+    why: Annotated[str, Typed("--why", text="decide_why", metavar="TEXT")] = "",
+    sure: Annotated[int | None, Typed("--sure", text="decide_sure", type=int, metavar="0..100")] = None,
+    signal: Annotated[str, Typed("--signal", text="decide_signal", metavar="TEXT")] = "",
+    check_on: Annotated[str, Typed("--check-on", text="decide_check_on", metavar="DATE")] = "",
+) -> int:
+    """Keep what was decided in a session: one of its options, or other words."""
+    live = await run.open(session)
+    kept = await run.moot.engine.journal.decide(live, option, why=why, sure=sure, sign=signal, due=check_on)
+    return await run.answer(_row(run, kept), run.texts("cli.decided", text=one_line(kept.decided)) + "\n")
+
+
+async def blind(
+    run: CommandRun,
+    session: SessionId,
+    pick: Annotated[str, Typed("--pick", text="blind_pick", choices=PICKS, either=True)] = "",
+    read: Annotated[bool, Typed("--read", text="blind_read", either=True)] = False,
+) -> int:
+    """Show what all came to and the answer of one model alone, without saying which is which; keep
+    which is better.
+
+    With `read` keep only that the verdict was read.
+    """
+    councils, live, texts = run.moot.engine.councils, await run.open(session), run.texts
+    if read:
+        await councils.note_read(live.id)
+        return OK
+    if pick:
+        kept = await councils.pick(live.id, pick)
+        first = texts(f"blind.{kept.order[0]}")
+        said = texts("blind.picked", first=first, second=texts(f"blind.{kept.order[1]}"))
+        said += "" if kept.was_blind else f" {texts('blind.read_before')}"
+        return await run.answer({"session_id": live.id, **asdict(kept)}, said + "\n")
+    if (answers := await councils.show_blind(live.id)) is None:
+        status = await run.quietly(live, lambda: councils.ask_blind(live.id))
+        answers = await councils.show_blind(live.id)
+        if answers is None:
+            await run.out.complain(texts("blind.failed"))
+            return FAULT if status == OK else status
+    record = {"session_id": live.id, "A": answers[0], "B": answers[1]}
+    first, second = map(without_steering, answers)
+    lines = ["A:", first, "", "B:", second, "", texts("blind.how", session_id=live.id)]
+    return await run.answer(record, lines_text(lines))
+
+
+async def note_outcome(
+    run: CommandRun,
+    session: SessionId,
+    came: Annotated[str, Typed(text="outcome_came", choices=("true", "false"))],
+    note: Annotated[str, Typed("--note", text="outcome_note", metavar="TEXT")] = "",
+) -> int:
+    """Keep what came of a decision."""
+    result = HELD if came == "true" else FAILED
+    kept = await run.moot.engine.journal.settle(checked_id(session), result, note=note)
+    state = run.texts(f"journal.state.{standing(kept, run.moot.engine.journal.today())}")
+    return await run.answer(_row(run, kept), f"{one_line(kept.decided)}: {state}\n")
+
+
+def _row(run: CommandRun, decision: Decision) -> dict[str, object]:
+    """Return a decision as JSON, with how it stands and what `moot show` says of it."""
+    state = standing(decision, run.moot.engine.journal.today())
+    return {
+        **asdict(decision),
+        "at": made_at(decision),
+        "state": str(state),
+        "session_id": decision.id,
+        **({} if state == DecisionState.NOT_DECIDED else {"decision": decided_object(decision)}),
+    }
+
+
+def _enough(found: Mapping[str, Score]) -> dict[str, object]:
+    return {name: asdict(score) for name, score in sorted(found.items()) if score.count >= ENOUGH}

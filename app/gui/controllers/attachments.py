@@ -157,10 +157,8 @@ class AttachmentController(PageController):
         """Say that an attachment was removed in a session, "" for a new chat, and offer to undo that."""
         rewriting = self._drafts.of(session_id or NEW).rewriting
         message_id = rewriting.message_id if rewriting is not None else ""
-        self._offer_undo(
-            self._language("chat.attachment.removed", name=attachment.name),
-            lambda: self._put_back(session_id, message_id, attachment, place),
-        )
+        put_back = partial(self._put_back, session_id, message_id, attachment, place)
+        self._offer_undo("chat.attachment.removed", put_back, name=attachment.name)
 
     def _put_back(self, session_id: str, message_id: str, attachment: Attachment, place: int) -> None:
         draft = self._drafts.of(session_id or NEW)
@@ -205,7 +203,10 @@ class AttachmentController(PageController):
                 self._ask_password(source, reading, self._as_text)
             elif error.code == "file_scanned" and await self._seen_as():
                 words = self._language.problem("file_scanned_images", **error.details)
-                self._offer_look(source, reading, words)
+                # Say that a PDF file has no text, with a button that attaches it as it looks.
+                work = partial(self._as_it_looks, source)
+                attach = partial(self._read, source.path.name, work, reading.session_id)
+                self._toasts.show_toast(words, self._language("chat.look.seen"), attach, undoes=False)
             else:
                 raise
             raise Explained(error.code) from error
@@ -222,18 +223,11 @@ class AttachmentController(PageController):
         """Ask for the password of a file, and read it then."""
         name = source.path.name
         dialog = PasswordDialog(self._language, name, self._window, wrong=bool(source.password))
-        dialog.given.connect(
+        dialog.then(
             lambda password: self._read(
                 name, partial(work, Source(source.path, password)), reading.session_id, reading.replaces
             )
         )
-        dialog.open()
-
-    def _offer_look(self, source: Source, reading: FileBeingRead, text: str) -> None:
-        """Say that a PDF file has no text, with a button that attaches it as it looks."""
-        work = partial(self._as_it_looks, source)
-        attach = partial(self._read, source.path.name, work, reading.session_id)
-        self._toasts.show_toast(text, self._language("chat.look.seen"), attach, undoes=False)
 
     async def _as_it_looks(self, source: Source, number: int) -> Attachment:
         """Read a PDF file to be sent as it looks; say so where only its first pages are seen."""
@@ -419,23 +413,16 @@ class ServerFilesController(PageController):
         """Ask whether what a result of a server refers to is read through that server,
         and attach it after a yes.
         """
-        words = self._language
-        dialog = ConfirmDialog(
-            words,
-            words("resources.read.title", name=visible(server)),
-            words("resources.read.text", uri=visible(uri)),
-            words("resources.attach"),
-            self._window,
-        )
-        put = self._aim()
-        dialog.accepted.connect(lambda: self._start(self._read(server, uri, put)))
-        dialog.open()
+        words, read = self._language, partial(self._read, server, uri, self._aim())
+        title = words("resources.read.title", name=visible(server))
+        text = words("resources.read.text", uri=visible(uri))
+        dialog = ConfirmDialog(words, title, text, words("resources.attach"), self._window)
+        dialog.then(self._starts(read))
 
     async def _list(self, server: str, put: Put) -> None:
         resources = await self._engine.servers.resources(server)
         dialog = ResourcesDialog(self._language, self._look, server, resources, self._window)
-        dialog.given.connect(lambda chosen: self._take(server, chosen, put))
-        dialog.open()
+        dialog.then(lambda chosen: self._take(server, chosen, put))
 
     def _take(self, server: str, chosen: Sequence[ServerResource], put: Put) -> None:
         """Read resources; what an address leaves open is asked for."""
@@ -444,11 +431,9 @@ class ServerFilesController(PageController):
             if not blanks.variables:
                 self._start(self._read(server, resource.uri, put))
                 continue
-            dialog = VariablesDialog(self._language, blanks, self._window)
-            dialog.given.connect(
-                lambda values, blanks=blanks: self._start(self._read(server, blanks.filled(values), put))
+            VariablesDialog(self._language, blanks, self._window).then(
+                self._starts(lambda values, blanks=blanks: self._read(server, blanks.filled(values), put))
             )
-            dialog.open()
 
     async def _read(self, server: str, uri: str, put: Put) -> None:
         put(await self._engine.servers.read_resource(server, uri))
@@ -479,10 +464,8 @@ class ContextFileController(Controller):
         before = self._context_paths()
         self._choose_context(paths)
         for path in set(before) - set(paths):
-            self._offer_undo(
-                self._language("setup.removed", name=Path(path).name),
-                partial(self._put_file_back, path, before.index(path)),
-            )
+            put_back = partial(self._put_file_back, path, before.index(path))
+            self._offer_undo("setup.removed", put_back, name=Path(path).name)
 
     def _put_file_back(self, path: str, place: int) -> None:
         now = self._context_paths()

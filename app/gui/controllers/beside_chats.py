@@ -5,9 +5,10 @@ of the session.
 import asyncio
 import base64
 from collections.abc import Callable
+from functools import partial
 from pathlib import PurePath
 
-from PySide6.QtCore import QTimer, QUrl, Signal
+from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
@@ -23,7 +24,7 @@ from app.engine.live_session import LiveSession
 from app.engine.workflow.director import call_id
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
-from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, SharedKinds
+from app.gui.controllers.definitions import DefinitionCommands, Kinds
 from app.gui.controllers.sessions import MainPages, SessionController
 from app.gui.dialogs.versions_dialog import RESTORE, FileDialog, preview_of
 from app.gui.display.descriptions import colours_of
@@ -40,16 +41,16 @@ from app.gui.window_frame import WindowFrame
 
 TICK_MS = 1_000
 SHOWN = "workflow_panel"
-TEXTS = DefinitionTexts(new="workflow.new", bring_in="assistant.bring_in")
 
 
 class WorkflowCommands(DefinitionCommands[WorkflowDefinition]):
     """Makes, edits, copies, shares and deletes definitions of workflows."""
 
-    def __init__(self, parts: Parts[WindowFrame], view: DefinitionsView, shared: SharedKinds) -> None:
-        super().__init__(parts, parts.engine.workflows, TEXTS, shared)
+    NEW, MARK = "workflow.new", "steps"
+
+    def __init__(self, parts: Parts[WindowFrame], view: DefinitionsView, kinds: Kinds) -> None:
+        super().__init__(parts, parts.engine.workflows, kinds)
         self._view = view
-        shared.add("steps", self)
         self.adopt(view)
         view.new_requested.connect(self.make_new)
         view.duplicate_requested.connect(self.duplicate)
@@ -73,10 +74,7 @@ class WorkflowCommands(DefinitionCommands[WorkflowDefinition]):
         self._view.name_it()
 
     def _on_step_removed(self, before: WorkflowDefinition, gone: WorkflowStep) -> None:
-        self._offer_undo(
-            self._language("step.removed", name=gone.name),
-            lambda: self._tasks.start(f"put back {gone.id}", self._put_back(before, gone)),
-        )
+        self._offer_undo("step.removed", partial(self._put_back, before, gone), name=gone.name)
 
     async def _put_back(self, before: WorkflowDefinition, gone: WorkflowStep) -> None:
         await self.settle()
@@ -85,21 +83,14 @@ class WorkflowCommands(DefinitionCommands[WorkflowDefinition]):
 
 
 class WorkflowController(Controller):
-    """Shows the workflow in front, and answers what the user asks in its panel.
+    """Shows the workflow in front, and answers what the user asks in its panel."""
 
-    Emits session_requested(session id) for one that has begun.
-    """
-
-    session_requested = Signal(str)
-
-    def __init__(
-        self, parts: Parts[WindowFrame], page: ChatPage, pages: MainPages, shared: SharedKinds
-    ) -> None:
+    def __init__(self, parts: Parts[WindowFrame], page: ChatPage, pages: MainPages, kinds: Kinds) -> None:
         super().__init__(parts)
         self._page, self._pages = page, pages
         begins = parts.engine, parts.tasks, lambda: self.folder_id
         self.panel = WorkflowPanel(self._language, self._look, *begins)
-        self._definitions = WorkflowCommands(parts, self.panel.definitions, shared)
+        self._definitions = WorkflowCommands(parts, self.panel.definitions, kinds)
         self._add_panel(self.panel, parts.window.top_bar.workflow_button, SHOWN)
         self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._show_work)
@@ -136,11 +127,12 @@ class WorkflowController(Controller):
         self._window.main_area.currentChanged.connect(lambda _place: self._show_work())
         self._window.top_bar.workflow_button.toggled.connect(self._on_toggled)
         start_box = work.start_box
-        start_box.started.connect(self.session_requested)
+        start_box.started.connect(self._window.session_requested)
         start_box.strip.removed.connect(
             lambda gone, place: self._offer_undo(
-                self._language("chat.attachment.removed", name=gone.name),
+                "chat.attachment.removed",
                 lambda: start_box.show_draft(start_box.draft.with_file(gone, place)),
+                name=gone.name,
             )
         )
         work.steps.opened.connect(self._go_to)
@@ -350,7 +342,7 @@ class GroupController(Controller):
 
     def offer_back(self, session_id: str, item: PlanItem, place: int) -> None:
         """Offer to put an item back that was removed from a plan."""
-        self._offer_undo(self._language("plan.removed"), lambda: self._put_back(session_id, item, place))
+        self._offer_undo("plan.removed", partial(self._put_back, session_id, item, place))
 
     def _put_back(self, session_id: str, item: PlanItem, place: int) -> None:
         """Put an item back at its place in the current plan."""
@@ -410,8 +402,8 @@ class FilesController(Controller):
             QDesktopServices.openUrl(QUrl.fromLocalFile(self._files.folder(session_id)))
         elif what == DELETE:
             gone = await self._files.delete(session_id, path)
-            text = self._language("files.deleted", name=exact(path))
-            self._offer_undo(text, lambda: self._start(self._restore(session_id, path, gone.version)))
+            restore = partial(self._restore, session_id, path, gone.version)
+            self._offer_undo("files.deleted", restore, name=exact(path))
         elif what == RESTORE and version is not None:
             await self._restore(session_id, path, version)
         elif what in FILE_FORMATS:

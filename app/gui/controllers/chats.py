@@ -35,8 +35,8 @@ from app.gui.display.descriptions import colours_of, names_of
 from app.gui.files.user_files import ask_for_folder
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.over_input import result_of
-from app.gui.transcript.message_actions import CONTINUE_FROM, EDIT, RETRY_WITH, MenuItem, build_menu
 from app.gui.transcript.message_rows import COMPARE, CONTINUE, RETRY, SETTINGS
+from app.gui.transcript.selection import CONTINUE_FROM, EDIT, RETRY_WITH, MenuItem, build_menu
 from app.gui.transcript.transcript_model import shown_name
 from app.gui.widgets.model_choice import efforts_of
 from app.gui.window_frame import AppWindow
@@ -47,14 +47,12 @@ LAST_ASSISTANT = "assistant"
 class ChatController(PageController):
     """Answers what the user asks on the chat page.
 
-    Signals: session_started(session id), settings_requested(page, provider id), mode_changed() of a new chat,
-    refreshed() when the assistants to choose from were shown again, several_requested(text, attachments) for
-    a question to several models, proposal_requested(task, ModelRequest, session id) to have a model propose a
-    group.
+    Signals: session_started(session id), mode_changed() of a new chat, refreshed() when the assistants to
+    choose from were shown again, several_requested(text, attachments) for a question to several models,
+    proposal_requested(task, ModelRequest, session id) to have a model propose a group.
     """
 
     session_started = Signal(str)
-    settings_requested = Signal(str, str)
     refreshed = Signal()
     several_requested = Signal(str, object)
     mode_changed = Signal()
@@ -185,8 +183,7 @@ class ChatController(PageController):
         propose = partial(self._propose, dialog, task, self.page.session_id)
         dialog.propose.clicked.connect(lambda: self._tasks.start("propose criteria", propose()))
         dialog.finished.connect(lambda _result: self._tasks.cancel("propose criteria"))
-        dialog.given.connect(partial(self._choose_means, self.page.session_id))
-        dialog.open()
+        dialog.then(partial(self._choose_means, self.page.session_id))
 
     async def _propose(self, dialog: DoneMeansDialog, task: str, session_id: str) -> None:
         """Write what a model proposes into the dialog, which the user changes and saves, or leaves."""
@@ -233,8 +230,7 @@ class ChatController(PageController):
         """Ask which hidden files, or files for keys, may be used in the folder of the new session."""
         before = ", ".join(sorted(files_named(self.new_where.get("always", ()))))
         dialog = RenameDialog(self._language, before, self._window, "chosen_folder.files.title")
-        self._run(dialog.given, self._name_files)
-        dialog.open()
+        dialog.then(self._starts(self._name_files))
 
     async def _name_files(self, text: str) -> None:
         self.new_where["always"] = tuple(
@@ -354,7 +350,9 @@ class ChatController(PageController):
         self._run(page.resume_requested, self._engine.resume)
         page.state_line.retry_requested.connect(self._engine.ask_again)
         page.message_action_requested.connect(self._on_action)
-        page.provider_requested.connect(lambda provider: self.settings_requested.emit("providers", provider))
+        page.provider_requested.connect(
+            lambda provider: self._window.settings_requested.emit("providers", provider)
+        )
         page.draft_changed.connect(self._on_draft_changed)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode.triggered.connect(self.choose_settings_mode)
@@ -371,13 +369,13 @@ class ChatController(PageController):
         page.result.means.clicked.connect(self._on_done_means)
         page.files.changed.connect(self._show_result)
         composer.ask_several.triggered.connect(self._on_ask_several)
-        composer.settings_requested.connect(lambda page: self.settings_requested.emit(page, ""))
+        composer.settings_requested.connect(lambda page: self._window.settings_requested.emit(page, ""))
         self._run(composer.tool_switched, self._switch_tool)
         composer.providers = self._engine.providers
         composer.facts = self._engine.connections.known_facts
         composer.model.chosen.connect(self._on_model_chosen)
         composer.model.chosen_once.connect(self._on_model_chosen_once)
-        composer.model.more_requested.connect(lambda: self.settings_requested.emit("providers", ""))
+        composer.model.more_requested.connect(lambda: self._window.settings_requested.emit("providers", ""))
         composer.model.opened.connect(
             lambda: self._tasks.replace("model facts", self._engine.connections.learn_facts())
         )
@@ -553,7 +551,7 @@ class ChatController(PageController):
         if action == EDIT:
             self.page.begin_editing(message)
         elif action == SETTINGS:
-            self.settings_requested.emit("providers", message.model.partition("/")[0])
+            self._window.settings_requested.emit("providers", message.model.partition("/")[0])
         elif action in (CONTINUE, CONTINUE_FROM):
             self._start(self._engine.chats.continue_from(session_id, message_id))
 
@@ -660,10 +658,7 @@ class QueuedMessages(PageController):
         await self._engine.chats.remove_queued(session_id, queued_id)
         await self._engine.chats.send_queued(session_id)
         place, queued = next((at, message) for at, message in enumerate(queue) if message.id == queued_id)
-        self._offer_undo(
-            self._language("queue.removed"),
-            lambda: self._start(self._put_back(session_id, queued, place)),
-        )
+        self._offer_undo("queue.removed", partial(self._put_back, session_id, queued, place))
 
     async def _put_back(self, session_id: str, queued: QueuedMessage, place: int) -> None:
         await self._engine.chats.send(session_id, queued.text, queued.attachments)

@@ -69,7 +69,11 @@ class PageController(QObject):
 
     def _run(self, signal: SignalInstance, command: Callable[..., Coroutine[object, object, object]]) -> None:
         """Run a command of the engine, with the values of a signal, each time that is emitted."""
-        signal.connect(lambda *values: self._start(command(*values)))
+        signal.connect(self._starts(command))
+
+    def _starts(self, command: Callable[..., Coroutine[object, object, object]]) -> Callable[..., None]:
+        """Return what runs a command of the engine with the values that it is called with."""
+        return lambda *values: self._start(command(*values))
 
     def _keep_fresh(self, *signals: SignalInstance) -> None:
         """Refresh with each of these signals, and when the language changes."""
@@ -98,9 +102,14 @@ class PageController(QObject):
             cards.handed_over, lambda one, given: chats.answer(view.session_id, one, Consent.ALLOW, given)
         )
 
-    def _offer_undo(self, text: str, undo: Callable[[], object]) -> None:
-        """Say what was done, with a button that takes it back."""
-        self._toasts.show_toast(text, self._language("toast.undo"), undo)
+    def _offer_undo(self, key: str, undo: Callable[[], object], **blanks: object) -> None:
+        """Say what was done, with a button that takes it back; a coroutine that `undo` returns is run."""
+
+        def take_back() -> None:
+            if isinstance(work := undo(), Coroutine):
+                self._start(work)
+
+        self._toasts.show_toast(self._language(key, **blanks), self._language("toast.undo"), take_back)
 
     def _say_look(self, file: SeenFile, name: str, models: Sequence[AgentModel]) -> None:
         """Say what of a PDF file is not seen as it looks, and where it takes much of a model's window."""

@@ -19,7 +19,7 @@ from app.engine.debate.estimates import price_text
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.controllers.attachments import ContextFileController
 from app.gui.controllers.controller import Controller, Parts
-from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, Edit, SharedKinds
+from app.gui.controllers.definitions import DefinitionCommands, Edit, Kinds
 from app.gui.controllers.sessions import SessionController, SessionViews
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.dialogs.definition_dialogs import PanelDialog
@@ -66,15 +66,10 @@ class VerdictController(Controller):
 class DebateController(VerdictController):
     """Answers what the user asks in the debate panel and on the debate page.
 
-    Signals: session_requested(session id) to show a debate in the main area, settings_requested(page,
-    provider id), opened() when the panel shows another session, form_left() when the form has left the main
-    area.
+    Emits opened() when the panel shows another session.
     """
 
-    session_requested = Signal(str)
-    settings_requested = Signal(str, str)
     opened = Signal()
-    form_left = Signal()
 
     def __init__(
         self,
@@ -147,7 +142,7 @@ class DebateController(VerdictController):
             self._panel.take_form()
             self._panel.setup.show_council(False)
             if in_front:
-                self.form_left.emit()
+                self._window.begin_requested.emit("")
 
     def show_setup(self, topic: str = "") -> None:
         """Open the panel at Setup, with a topic if one is given."""
@@ -184,7 +179,7 @@ class DebateController(VerdictController):
             return
         if summary.mode == DebateMode.COUNCIL:
             # Its columns need the room of the main area.
-            self.session_requested.emit(session_id)
+            self._window.session_requested.emit(session_id)
             return
         self._panel.show_discussion()
         if self._panel.shows_summary and self._page.session_id == session_id:
@@ -240,27 +235,26 @@ class DebateController(VerdictController):
         self._state.keep("panel_session", self._panel.discussion.session_id)
 
     def _wire(self) -> None:
-        show_provider = partial(self.settings_requested.emit, "providers")
+        show_provider = partial(self._window.settings_requested.emit, "providers")
         panel, sessions = self._panel, self._sessions
         panel.came.connect(self._on_panel)
         panel.tab_chosen.connect(lambda _place: self._on_panel())
         self._views.view_changed.connect(self._on_view_changed)
         self._language.changed.connect(self.refresh)
-        panel.widen_requested.connect(self.session_requested)
+        panel.widen_requested.connect(self._window.session_requested)
         panel.setup.start_requested.connect(self._ask_and_begin)
         panel.setup.seats.set_up_requested.connect(show_provider)
         panel.setup.conclusion.ends_chosen.connect(self.choose_ends)
-        panel.setup.seats.participant_removed.connect(
-            lambda draft, place: self._offer_undo(
-                self._removed(draft.name), lambda: panel.setup.seats.put_back(draft, place)
+        for removed, put_back in (
+            (panel.setup.seats.participant_removed, panel.setup.seats.put_back),
+            (panel.setup.pasted.removed, panel.setup.put_back_pasted),
+        ):
+            removed.connect(
+                lambda gone, place, put_back=put_back: self._offer_undo(
+                    "setup.removed", partial(put_back, gone, place), name=gone.name
+                )
             )
-        )
-        panel.setup.pasted.removed.connect(
-            lambda pasted, place: self._offer_undo(
-                self._removed(pasted.name), lambda: panel.setup.put_back_pasted(pasted, place)
-            )
-        )
-        panel.history.open_requested.connect(self.session_requested)
+        panel.history.open_requested.connect(self._window.session_requested)
         panel.history.continue_requested.connect(self._on_history_continue)
         panel.history.delete_requested.connect(sessions.delete)
         self._wire_summary()
@@ -368,7 +362,7 @@ class DebateController(VerdictController):
         """Show a debate made from another one, in the view of that one."""
         session_id = await made
         if view is self._page:
-            self.session_requested.emit(session_id)
+            self._window.session_requested.emit(session_id)
         else:
             await self.show_discussion(session_id)
 
@@ -409,10 +403,10 @@ class DebateController(VerdictController):
         if setup.context:
             self._panel.setup.pasted.show_attachments(())
         self._panel.show_discussion()
-        self.session_requested.emit(session_id)
+        self._window.session_requested.emit(session_id)
 
     def _on_history_continue(self, session_id: str) -> None:
-        self.session_requested.emit(session_id)
+        self._window.session_requested.emit(session_id)
         self._sessions.resume(session_id)
 
     async def _say(
@@ -427,12 +421,10 @@ class DebateController(VerdictController):
             raise
 
     def _on_attachment_removed(self, session_id: str, gone: Attachment, place: int) -> None:
-        self._offer_undo(
-            self._language("chat.attachment.removed", name=gone.name),
-            lambda: self._on_draft_changed(
-                session_id, self._engine.drafts.of(session_id).with_file(gone, place)
-            ),
-        )
+        def put_back() -> None:
+            self._on_draft_changed(session_id, self._engine.drafts.of(session_id).with_file(gone, place))
+
+        self._offer_undo("chat.attachment.removed", put_back, name=gone.name)
 
     def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
         if not session_id:
@@ -443,18 +435,9 @@ class DebateController(VerdictController):
             if view.session_id == session_id and view.draft != draft:
                 view.set_draft(draft)
 
-    def _removed(self, name: str) -> str:
-        return self._language("setup.removed", name=name)
-
 
 class CouncilController(VerdictController):
-    """Answers what the user asks on the page of a council.
-
-    Emits settings_requested(page, provider id), session_requested(session id) to show another council.
-    """
-
-    settings_requested = Signal(str, str)
-    session_requested = Signal(str)
+    """Answers what the user asks on the page of a council."""
 
     def __init__(self, parts: Parts[WindowFrame], page: CouncilPage, sessions: SessionController) -> None:
         super().__init__(parts)
@@ -471,8 +454,10 @@ class CouncilController(VerdictController):
         self._run(page.use_requested, councils.choose)
         self._run(page.options_chosen, councils.edit_options)
         self._run(page.ask_requested, self._ask)
-        page.provider_requested.connect(lambda provider: self.settings_requested.emit("providers", provider))
-        page.reading_requested.connect(lambda: self.settings_requested.emit("chats", ""))
+        page.provider_requested.connect(
+            lambda provider: self._window.settings_requested.emit("providers", provider)
+        )
+        page.reading_requested.connect(lambda: self._window.settings_requested.emit("chats", ""))
         page.draft_changed.connect(self._on_draft_changed)
 
     def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
@@ -480,7 +465,9 @@ class CouncilController(VerdictController):
             self._engine.drafts.keep(session_id, draft)
 
     async def _fork(self, session_id: str, after_round: int, verdict: int) -> None:
-        self.session_requested.emit(await self._engine.councils.fork(session_id, after_round, verdict))
+        self._window.session_requested.emit(
+            await self._engine.councils.fork(session_id, after_round, verdict)
+        )
 
     async def _ask(self, session_id: str, text: str, to: tuple[str, ...]) -> None:
         """Ask something more; if that fails, put the text back before what was written since."""
@@ -494,18 +481,16 @@ class CouncilController(VerdictController):
             raise
 
 
-TEXTS = DefinitionTexts(new="panel.new", bring_in="panel.import")
-
-
 class PanelCommands(DefinitionCommands[Panel]):
     """Makes, edits, copies, shares and deletes panels; `chat_requested` asks for a council with one,
     which is in Setup then.
     """
 
-    def __init__(self, parts: Parts[WindowFrame], shared: SharedKinds, setup: SetupView) -> None:
-        super().__init__(parts, parts.engine.councils.panels, TEXTS, shared)
+    NEW, BRING_IN, MARK = "panel.new", "panel.import", "participants"
+
+    def __init__(self, parts: Parts[WindowFrame], kinds: Kinds, setup: SetupView) -> None:
+        super().__init__(parts, parts.engine.councils.panels, kinds)
         self._setup = setup
-        shared.add("participants", self)
         side = parts.window.side_bar
         side.panel_section.offer(
             ("panel.save", self.make_new),

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer
 
 from app.core.council import Decision
 from app.core.texts import exact
@@ -21,7 +21,8 @@ from app.gui.pages.decisions import decisions_page
 from app.gui.pages.decisions.your_decision import DecisionForm
 from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.panels.debate.discussion_view import DebateView
-from app.gui.transcript.message_actions import DECIDE
+from app.gui.transcript.selection import DECIDE
+from app.gui.widgets import choices
 from app.gui.window_frame import WindowFrame
 
 TICK_MS = 60_000
@@ -30,13 +31,7 @@ DAYS = {decisions_page.WEEK: 7, decisions_page.MONTH: 30}
 
 
 class DecisionController(Controller):
-    """Answers the requests of the page of decisions, of verdicts, messages and the list of sessions.
-
-    Emits session_requested(session id) to open a decision's session, begin_requested() to begin a decision.
-    """
-
-    session_requested = Signal(str)
-    begin_requested = Signal()
+    """Answers the requests of the page of decisions, of verdicts, messages and the list of sessions."""
 
     def __init__(
         self,
@@ -103,7 +98,7 @@ class DecisionController(Controller):
     def _made_page(self) -> decisions_page.DecisionsPage:
         page = decisions_page.DecisionsPage(self._language, self._look)
         details = page.details
-        page.begin_requested.connect(self.begin_requested)
+        page.begin_requested.connect(partial(self._window.begin_requested.emit, choices.DECIDE))
         page.delete_requested.connect(lambda decision_id: self._start(self._delete(decision_id)))
         page.change_requested.connect(lambda decision_id: self._start(self._ask(decision_id)))
         page.list.acted.connect(self._open)
@@ -118,7 +113,7 @@ class DecisionController(Controller):
 
     def _refresh(self) -> None:
         """Show how many decisions are due, and the page if it is there."""
-        self._window.side_bar.show_due(len(self._journal.due()))
+        self._window.side_bar.show_counts(due=len(self._journal.due()))
         for verdict in self._verdicts:
             verdict.refresh()
         if self._page is not None:
@@ -191,7 +186,7 @@ class DecisionController(Controller):
         if decision is not None and decision.message:
             self._state.keep_place(decision_id, f"{decision.message}:0")
         if self._sessions.summary(decision_id) is not None:
-            self.session_requested.emit(decision_id)
+            self._window.session_requested.emit(decision_id)
 
     def _on_asked(self, decision_id: str, action: str) -> None:
         if action == decisions_page.CHANGE:
@@ -221,8 +216,7 @@ class DecisionController(Controller):
             return
         if when == decisions_page.DATE:
             dialog = DateDialog(self._language, decision.due, self._window)
-            self._run(dialog.given, partial(self._look_again, decision))
-            dialog.open()
+            dialog.then(self._starts(partial(self._look_again, decision)))
             return
         later = self._journal.today() + timedelta(days=DAYS.get(when, 0))
         self._start(self._look_again(decision, "" if when == decisions_page.NEVER else later.isoformat()))
@@ -233,15 +227,14 @@ class DecisionController(Controller):
 
     def _offer(self, before: Decision, key: str) -> None:
         """Say what was saved, and offer to bring the decision back as it was."""
-        put_back = partial(self._journal.change, before.id, lambda _now: before)
-        self._offer_undo(self._language(key), lambda: self._start(put_back()))
+        self._offer_undo(key, partial(self._journal.change, before.id, lambda _now: before))
 
     async def _delete(self, decision_id: str) -> None:
         """Move a decision to the trash, and offer to bring it back. Raises NotFound, StorageError."""
         decision = self._journal.find(decision_id)
         await self._journal.delete(decision_id)
-        said = self._language("assistant.deleted", name=exact(decision.decided or decision.headline))
-        self._offer_undo(said, lambda: self._start(self._journal.restore(decision)))
+        name, restore = exact(decision.decided or decision.headline), partial(self._journal.restore, decision)
+        self._offer_undo("assistant.deleted", restore, name=name)
 
 
 def first_line(text: str) -> str:

@@ -6,10 +6,10 @@ are with what runs them.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from PySide6.QtCore import Signal
 
@@ -38,51 +38,29 @@ if TYPE_CHECKING:
     from app.gui.pages.groups.group_page import GroupPage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DefinitionTexts:
-    """The texts that differ between kinds of definitions.
-
-    `new` is the name of a new one, `bring_in` the title of the dialog that asks for a file. `fields` names
-    the field beside which an error is shown, by its code; the default is the name.
-    """
-
-    new: str
-    bring_in: str
-    fields: Mapping[str, str] = field(default_factory=dict)
-
-
-class SharedKinds:
-    """The kinds of definitions in shared files, each known by a field that only this kind has."""
-
-    def __init__(self) -> None:
-        self._commands: dict[str, DefinitionCommands[Any]] = {}
-
-    def add(self, mark: str, commands: "DefinitionCommands[Any]") -> None:
-        """Add a kind; the field "" is for the kind of files without such a field."""
-        self._commands[mark] = commands
-
-    def commands_for(self, text: str) -> "DefinitionCommands[Any]":
-        """Return the commands for a file's kind. Raises BadInput if it is no shared file."""
-        document = read_document(text)
-        marked = (commands for mark, commands in self._commands.items() if mark in document)
-        return next(marked, self._commands[""])
+Kinds = dict[str, "DefinitionCommands[Any]"]
+"""The commands of each kind, by the field in shared files that only this kind has, "" for none."""
 
 
 class DefinitionCommands(Controller, Generic[Definition]):
-    """Turns requests about definitions of one kind into tasks on the engine; requests chats with them."""
+    """Turns requests about definitions of one kind into tasks on the engine; requests chats with them.
 
+    Of each kind: `NEW` is the text with the name of a new one, `BRING_IN` the title of the dialog that asks
+    for a file, `MARK` its field in `Kinds`. `FIELDS` names the field beside which an error is shown, by its
+    code; the default is the name.
+    """
+
+    NEW: str
+    BRING_IN = "assistant.bring_in"
+    MARK = ""
+    FIELDS: ClassVar[Mapping[str, str]] = {}
     chat_requested = Signal(str)
 
-    def __init__(
-        self,
-        parts: Parts[WindowFrame],
-        definitions: Definitions[Definition],
-        texts: DefinitionTexts,
-        shared: SharedKinds,
-    ) -> None:
+    def __init__(self, parts: Parts[WindowFrame], definitions: Definitions[Definition], kinds: Kinds) -> None:
         super().__init__(replace(parts, tasks=Tasks(self._on_task_failed)))
         self.definitions: Definitions[Definition] = definitions
-        self._texts, self._shared = texts, shared
+        self._kinds = kinds
+        kinds[self.MARK] = self
         self._editors: list[DefinitionEditor[Definition]] = []
         self._unsaved: list[Edit[Definition]] = []
         self._all_saved = asyncio.Event()
@@ -143,7 +121,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
 
     def bring_in(self) -> None:
         """Ask for a file of any kind, then show its definition and offer to import it."""
-        title = self._language(self._texts.bring_in)
+        title = self._language(self.BRING_IN)
         ask_for_file(self._window, title, lambda path: self._tasks.replace("bring in", self._preview(path)))
 
     def chat(self, definition_id: str) -> None:
@@ -158,7 +136,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
     async def make(self) -> Definition:
         """Save a new definition and return it."""
         await self.settle()
-        return await self.definitions.save(self._made(self._free_name(self._language(self._texts.new))))
+        return await self.definitions.save(self._made(self._free_name(self._language(self.NEW))))
 
     async def copy(self, definition_id: str) -> Definition:
         """Save a copy of a definition and return it."""
@@ -204,10 +182,8 @@ class DefinitionCommands(Controller, Generic[Definition]):
         await self.settle()
         definition: Definition = self.definitions.find(definition_id)
         await self.definitions.delete(definition_id)
-        self._offer_undo(
-            self._language("assistant.deleted", name=definition.name),
-            lambda: self._tasks.start(f"restore {definition_id}", self.definitions.restore(definition)),
-        )
+        restore = partial(self.definitions.restore, definition)
+        self._offer_undo("assistant.deleted", restore, name=definition.name)
 
     async def _share(self, definition_id: str, path: Path) -> None:
         await self.settle()
@@ -219,11 +195,11 @@ class DefinitionCommands(Controller, Generic[Definition]):
         from app.gui.dialogs.definition_dialogs import BringInDialog, preview_of
 
         text = await read_shared_file(path)
-        commands = self._shared.commands_for(text)
+        document = read_document(text)
+        commands = next((kind for mark, kind in self._kinds.items() if mark in document), self._kinds[""])
         shared = commands.definitions.read_shared(text)
         dialog = BringInDialog(self._language, self._look, preview_of(shared, self._language), self._window)
-        dialog.accepted.connect(lambda: self._tasks.start("keep what came in", commands.keep(shared)))
-        dialog.open()
+        dialog.then(lambda: self._start(commands.keep(shared)))
 
     def _free_name(self, name: str) -> str:
         return free_name(name, {item.name for item in self.definitions.all()})
@@ -259,7 +235,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
         asks = error.code == CHANGED_ELSEWHERE
         text = self._language.problem(error.code, **error.details)
         if edit.editor is not None:
-            place = self._texts.fields.get(error.code, "name")
+            place = self.FIELDS.get(error.code, "name")
             edit.editor.show_failure(edit.after.id, "" if asks else text, place)
         elif not asks:
             self._toasts.show_toast(text)
@@ -322,20 +298,15 @@ class Edit(Generic[Definition]):
     editor: DefinitionEditor[Definition] | None = None
 
 
-ASSISTANT_TEXTS = DefinitionTexts(
-    new="assistant.new",
-    bring_in="assistant.bring_in",
-    fields={"assistant_model": "model", "text_too_long": "instructions"},
-)
-
-
 class AssistantCommands(DefinitionCommands[Agent]):
     """Makes, edits, copies, shares and deletes assistants."""
 
-    def __init__(self, parts: Parts[WindowFrame], shared: SharedKinds) -> None:
-        super().__init__(parts, parts.engine.assistants, ASSISTANT_TEXTS, shared)
+    NEW = "assistant.new"
+    FIELDS: ClassVar = {"assistant_model": "model", "text_too_long": "instructions"}
+
+    def __init__(self, parts: Parts[WindowFrame], kinds: Kinds) -> None:
+        super().__init__(parts, parts.engine.assistants, kinds)
         self._page: AssistantsPage | None = None
-        shared.add("", self)
         self._wire(parts.bridge)
         self.refresh()
 
@@ -432,26 +403,21 @@ class AssistantCommands(DefinitionCommands[Agent]):
             self._window.top_bar.show_title(self._language("side.assistants"))
 
 
-GROUP_TEXTS = DefinitionTexts(
-    new="group.new",
-    bring_in="group.bring_in",
-    fields={
+class GroupCommands(DefinitionCommands[Group]):
+    """Makes, edits, copies, shares and deletes groups."""
+
+    NEW, BRING_IN, MARK = "group.new", "group.bring_in", "members"
+    FIELDS: ClassVar = {
         "assistant_model": "orchestrator",
         "group_external_leader": "orchestrator",
         "group_turns": "orchestrator",
         "group_members": "members",
-    },
-)
+    }
 
-
-class GroupCommands(DefinitionCommands[Group]):
-    """Makes, edits, copies, shares and deletes groups."""
-
-    def __init__(self, parts: Parts[WindowFrame], shared: SharedKinds, assistants: AssistantCommands) -> None:
-        super().__init__(parts, parts.engine.groups, GROUP_TEXTS, shared)
+    def __init__(self, parts: Parts[WindowFrame], kinds: Kinds, assistants: AssistantCommands) -> None:
+        super().__init__(parts, parts.engine.groups, kinds)
         self._assistants = assistants
         self._page: GroupPage | None = None
-        shared.add("members", self)
         self._wire(parts.bridge)
         self.refresh()
 
@@ -494,8 +460,7 @@ class GroupCommands(DefinitionCommands[Group]):
 
         ready = self._engine.groups.ready_made()
         dialog = ReadyGroupsDialog(self._language, self._look, ready, self._window)
-        dialog.given.connect(lambda stem: self._tasks.start("ready-made", self.keep(ready[stem])))
-        dialog.open()
+        dialog.then(self._starts(lambda stem: self.keep(ready[stem])))
 
     def propose(self, task: str, request: ModelRequest, session_id: str) -> None:
         """Offer to have a model propose a group for a task, of a session where one is named, and then
@@ -533,10 +498,7 @@ class GroupCommands(DefinitionCommands[Group]):
         known = {agent.id for agent in self._engine.assistants.all()}
         group = await self.definitions.bring_in(shared)
         dialog.accept()
-        self._offer_undo(
-            self._language("propose.made", name=group.name),
-            lambda: self._tasks.start("take back", self._take_back(group, known)),
-        )
+        self._offer_undo("propose.made", partial(self._take_back, group, known), name=group.name)
         draft = self._engine.drafts.of(NEW)
         if task not in draft.text:
             self._engine.drafts.keep(NEW, draft.led_by(task))
@@ -611,10 +573,8 @@ class GroupCommands(DefinitionCommands[Group]):
         await self._change_members(group_id, lambda members: (*taken_out(members), *added))
         names = ", ".join(self._engine.assistants.find(item).name for item in added)
         if added:
-            self._offer_undo(
-                self._language("group.added", group=group.name, names=names),
-                lambda: self._tasks.add("take out", self._change_members(group_id, taken_out)),
-            )
+            take_out = partial(self._change_members, group_id, taken_out)
+            self._offer_undo("group.added", take_out, group=group.name, names=names)
         else:
             self._toasts.show_toast(self._language("group.added.none", group=group.name))
 
@@ -651,10 +611,8 @@ class GroupCommands(DefinitionCommands[Group]):
     def _on_member_removed(self, agent_id: str, place: int) -> None:
         group_id = self._made_page().definition_id
         names = {agent.id: agent.name for agent in self._engine.assistants.all()}
-        self._offer_undo(
-            self._language("group.removed", name=names.get(agent_id, self._language("group.member.gone"))),
-            lambda: self._tasks.start(f"put back {agent_id}", self._put_back(group_id, agent_id, place)),
-        )
+        name = names.get(agent_id, self._language("group.member.gone"))
+        self._offer_undo("group.removed", partial(self._put_back, group_id, agent_id, place), name=name)
 
     def _show_title(self) -> None:
         """Show the group's name in the top bar while its page is in front."""

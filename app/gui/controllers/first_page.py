@@ -40,11 +40,9 @@ class FirstPageController(Controller):
     """Shows where a session begins, and begins decisions and work; chats
     and groups are the chat controller's.
 
-    Signals: session_requested(session id) for a workflow that has begun, ready_groups_requested() for the
-    groups that come with Moot.
+    Emits ready_groups_requested() for the groups that come with Moot.
     """
 
-    session_requested = Signal(str)
     ready_groups_requested = Signal()
 
     def __init__(
@@ -431,7 +429,7 @@ class FirstPageController(Controller):
             begun = await self._engine.workflows.start(text, definition_id, attachments, **chosen)
             self._assistants = {}
             self._chats.forget_chosen()
-            self.session_requested.emit(begun)
+            self._window.session_requested.emit(begun)
         except MootError:
             self._chats.give_back("", text, attachments)
             raise

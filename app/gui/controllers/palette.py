@@ -39,11 +39,10 @@ SETTING, PROMPT = "setting", "prompt"
 class PaletteController(Controller):
     """Runs `actions`, by the names of the commands, from shortcuts and from the palette.
 
-    Signals: session_requested(session id), assistant_requested(assistant id) and group_requested(group id) to
-    chat with them, panel_requested(panel id) to ask them, settings_requested(page, name of a setting or "").
+    Signals: assistant_requested(assistant id) and group_requested(group id) to chat with them,
+    panel_requested(panel id) to ask them, settings_requested(page, name of a setting or "").
     """
 
-    session_requested = Signal(str)
     assistant_requested = Signal(str)
     group_requested = Signal(str)
     panel_requested = Signal(str)
@@ -164,7 +163,7 @@ class PaletteController(Controller):
                 note=self._language.age(summary.updated_at),
                 icon=icon_of(summary.kind),
                 id=summary.id,
-                act=partial(self.session_requested.emit, summary.id),
+                act=partial(self._window.session_requested.emit, summary.id),
             )
             for summary in islice(matching, MOST_SESSIONS if typed.strip() else RECENT)
         ]
@@ -203,10 +202,6 @@ class PaletteController(Controller):
                 )
             else:
                 await self._engine.chats.choose_version(session_id, root)
-        self._show_message(session_id, message_id)
-
-    def _show_message(self, session_id: str, message_id: str) -> None:
-        """Open a session at the beginning of a message."""
         place, area = f"{message_id}:0", self._window.main_area
         self._state.keep_place(session_id, place)
         for number in range(area.count()):
@@ -216,7 +211,7 @@ class PaletteController(Controller):
                 page.go_to(place)
                 if page is area.currentWidget():
                     return
-        self.session_requested.emit(session_id)
+        self._window.session_requested.emit(session_id)
 
 
 class UndoKey(QObject):
@@ -311,13 +306,9 @@ class LettersToInput(QObject):
 
 
 class SavedPromptController(PageController):
-    """Answers a / in a message box.
-
-    Signals: files_given(attachments) that came with a prompt, new_requested() where the box is not in front.
-    """
+    """Answers a / in a message box; emits files_given(attachments) that came with a prompt."""
 
     files_given = Signal(object)
-    new_requested = Signal()
 
     def __init__(self, parts: Parts[AppWindow], box: MessageBox) -> None:
         super().__init__(parts)
@@ -345,7 +336,7 @@ class SavedPromptController(PageController):
 
     def _call(self, name: str) -> None:
         if not self._box.isVisible():
-            self.new_requested.emit()
+            self._window.begin_requested.emit("")
         if self._box.isVisible():
             self._on_chosen(name)
 
@@ -355,8 +346,7 @@ class SavedPromptController(PageController):
             self._start(self._take(name, prompt, {}))
             return
         dialog = VariablesDialog(self._language, prompt, self._window)
-        self._run(dialog.given, partial(self._take, name, prompt))
-        dialog.open()
+        dialog.then(self._starts(partial(self._take, name, prompt)))
 
     async def _take(self, name: str, prompt: SavedPrompt | None, values: Mapping[str, str]) -> None:
         if isinstance(prompt, ServerPrompt):

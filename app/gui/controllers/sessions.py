@@ -82,8 +82,7 @@ class SessionController(PageController):
         summary = self.summary(session_id)
         if summary is not None:
             dialog = RenameDialog(self._language, summary.title, self._window)
-            dialog.given.connect(lambda title: self.rename(summary, title))
-            dialog.open()
+            dialog.then(lambda title: self.rename(summary, title))
 
     def rename(self, session: Listed | None, title: str) -> None:
         """Rename a session, and offer to undo that."""
@@ -162,19 +161,12 @@ class SessionController(PageController):
 
     async def _delete(self, summary: SessionSummary) -> None:
         await self._engine.delete(summary.id)
-        self._offer_undo(
-            self._language("history.deleted", title=summary.title),
-            lambda: self._tasks.start(f"restore {summary.id}", self._engine.restore(summary.id)),
-        )
+        self._offer_undo("history.deleted", partial(self._engine.restore, summary.id), title=summary.title)
 
     async def _rename(self, session: Listed, title: str) -> None:
         await self._engine.chats.rename(session.id, title)
-        self._offer_undo(
-            self._language("session.renamed", title=title),
-            lambda: self._tasks.start(
-                f"rename {session.id}", self._engine.chats.rename(session.id, session.title)
-            ),
-        )
+        undo = partial(self._engine.chats.rename, session.id, session.title)
+        self._offer_undo("session.renamed", undo, title=title)
 
     async def _save(self, work: Coroutine[object, object, object], path: Path, *, opens: bool = True) -> None:
         """Write a file and say so; `opens` offers to open it."""
@@ -347,14 +339,6 @@ class SessionViews(QObject):
         """Tell no more of changes."""
         self._frame.stop()
 
-    def _note_change(self, view: ConversationView) -> None:
-        """Emit `view_changed` a frame later: it takes longer than the paint of the first word,
-        which must not wait.
-        """
-        self._changed[view] = None
-        if not self._frame.isActive():
-            self._frame.start()
-
     def _on_frame(self) -> None:
         changed, self._changed = self._changed, {}
         for view in changed:
@@ -411,7 +395,10 @@ class SessionViews(QObject):
             self._retries.pop(event.session_id, None)
         for view in self._showing(event.session_id):
             view.show_message(event.message)
-            self._note_change(view)
+            # A frame later: it takes longer than the paint of the first word, which must not wait.
+            self._changed[view] = None
+            if not self._frame.isActive():
+                self._frame.start()
 
     def _on_text_arrived(self, session_id: str, message_id: str, text: str, thinking: str) -> None:
         self._answered = True
@@ -432,13 +419,11 @@ class SessionViews(QObject):
 class MainPages(QObject):
     """Knows the page of each kind of session; emits `shown` with a page that comes to the front.
 
-    `debate_shown` gives the page of debates or of councils that is in front, else None; `left` says that the
-    session in front is gone.
+    `debate_shown` gives the page of debates or of councils that is in front, else None.
     """
 
     shown = Signal(object)
     debate_shown = Signal(object)
-    left = Signal()
 
     def __init__(
         self,
@@ -489,7 +474,7 @@ class MainPages(QObject):
         self._last_ids[view] = view.session_id
         if view.session is None:
             if view is self.current and opened:
-                self.left.emit()
+                self._window.begin_requested.emit("")
         elif opened or view is self.current:
             self.show(view)
         self._give_names()
@@ -531,11 +516,9 @@ CLOSED = "closed_folders"
 class FolderController(Controller):
     """Makes, edits and deletes folders, and moves sessions.
 
-    Signals: begin_requested() to show where a session begins, changed() when the list or the chosen folder
-    changed.
+    Emits changed() when the list or the chosen folder changed.
     """
 
-    begin_requested = Signal()
     changed = Signal()
 
     def __init__(self, parts: Parts[WindowFrame]) -> None:
@@ -567,9 +550,7 @@ class FolderController(Controller):
         self._ask_name("", "folder.new.title", lambda name: self._start(self._make(name, session_id)))
 
     def _ask_name(self, before: str, key: str, use: Callable[[str], object]) -> None:
-        dialog = RenameDialog(self._language, before, self._window, key=key)
-        dialog.given.connect(use)
-        dialog.open()
+        RenameDialog(self._language, before, self._window, key=key).then(use)
 
     async def _make(self, name: str, session_id: str) -> None:
         folder = await self._engine.folders.save(Folder(id="", name=name))
@@ -579,11 +560,14 @@ class FolderController(Controller):
     async def _move(self, session_id: str, folder_id: str) -> None:
         before = next((session.folder for session in self._engine.sessions() if session.id == session_id), "")
         await self._engine.chats.move(session_id, folder_id)
-        folder, words = self._engine.folders.get(folder_id), self._language
-        self._offer_undo(
-            words("folder.moved", name=folder.name) if folder else words("folder.moved_out"),
-            lambda: self._start(self._engine.chats.move(session_id, before)),
+        folder, undo = (
+            self._engine.folders.get(folder_id),
+            partial(self._engine.chats.move, session_id, before),
         )
+        if folder:
+            self._offer_undo("folder.moved", undo, name=folder.name)
+        else:
+            self._offer_undo("folder.moved_out", undo)
 
     def _on_requested(self, action: str, folder_id: str) -> None:
         folder = self._engine.folders.get(folder_id)
@@ -591,28 +575,20 @@ class FolderController(Controller):
             return
         if action == BEGIN:
             self.choose(folder_id)
-            self.begin_requested.emit()
+            self._window.begin_requested.emit("")
         elif action == RENAME:
-            self._ask_name(
-                folder.name,
-                "folder.name",
-                lambda name: self._start(
-                    self._engine.folders.change(folder_id, lambda found: replace(found, name=name))
-                ),
-            )
+            change = self._engine.folders.change
+            rename = self._starts(lambda name: change(folder_id, lambda found: replace(found, name=name)))
+            self._ask_name(folder.name, "folder.name", rename)
         elif action == CONTENTS:
             dialog = FolderDialog(self._language, self._look, folder, self._window)
-            self._run(dialog.given, self._engine.folders.save)
-            dialog.open()
+            dialog.then(self._starts(self._engine.folders.save))
         elif action == DELETE:
             self._start(self._delete(folder))
 
     async def _delete(self, folder: Folder) -> None:
         await self._engine.folders.delete(folder.id)
-        self._offer_undo(
-            self._language("folder.deleted", name=folder.name),
-            lambda: self._start(self._engine.folders.restore(folder)),
-        )
+        self._offer_undo("folder.deleted", partial(self._engine.folders.restore, folder), name=folder.name)
 
     def _tell(self) -> None:
         self._window.side_bar.sessions.mark(self.folder_id)

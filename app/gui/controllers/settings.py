@@ -224,7 +224,8 @@ class ProviderController(Controller):
 
     def offer_undo(self, text: str, undo: Callable[[], Awaitable[bool]]) -> None:
         """Offer an undo again that the settings offered when they were closed."""
-        self._offer_undo(text, lambda: self._tasks.add("undo", self._take_back(undo)))
+        take_back = partial(self._starts(self._take_back), undo)
+        self._toasts.show_toast(text, self._language("toast.undo"), take_back)
 
     async def _take_back(self, undo: Callable[[], Awaitable[bool]]) -> None:
         if not await undo():
@@ -235,9 +236,8 @@ class ProviderController(Controller):
         before = {status.config.id: status.config for status in self._engine.providers()}
         config = await self._engine.connections.use(server)
         self.changed.emit()
-        words = self._language
-        text = words("offer.used", name=words.server(server), model=server.models[0])
-        self._offer_undo(text, lambda: self._tasks.add("undo", self._undo(config.id, before.get(config.id))))
+        undo = partial(self._undo, config.id, before.get(config.id))
+        self._offer_undo("offer.used", undo, name=self._language.server(server), model=server.models[0])
 
     async def _undo(self, provider_id: str, before: ProviderConfig | None) -> None:
         if before is not None:
@@ -286,7 +286,7 @@ class ServerConsent(Controller):
 
     def _show_count(self) -> None:
         servers = [status for status in self._engine.servers.all() if not status.server.disabled]
-        self._window.side_bar.show_servers(len(servers))
+        self._window.side_bar.show_counts(servers=len(servers))
 
     def _on_servers_changed(self) -> None:
         asking = self._asking_now()
@@ -323,9 +323,7 @@ class ServerConsent(Controller):
 
     def _ask(self, status: ServerStatus) -> None:
         dialog = ConsentDialog(self._language, status, self._window)
-        name, allow = status.server.name, self._engine.servers.allow
-        dialog.accepted.connect(lambda: self._tasks.start(f"allow {name}", allow(status)))
-        dialog.open()
+        dialog.then(partial(self._starts(self._engine.servers.allow), status))
 
     def _tell(self, status: ServerStatus) -> None:
         text = self._language("server.asks", name=exact(status.server.name))

@@ -17,7 +17,7 @@ from app.gui.controllers.sessions import SessionViews
 from app.gui.dialogs.ask_dialogs import SummaryDialog, WindowDialog
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.debate.discussion_view import DebateView
-from app.gui.transcript.message_actions import EDIT, LEAVE_SUMMARY, PIN, REDO_SUMMARY, UNPIN, USE_SUMMARY
+from app.gui.transcript.selection import EDIT, LEAVE_SUMMARY, PIN, REDO_SUMMARY, UNPIN, USE_SUMMARY
 from app.gui.window_frame import AppWindow
 
 SETTLED_MS = 150
@@ -76,10 +76,8 @@ class SummaryController(PageController):
     async def _pin(self, session_id: str, message_id: str, *, pinned: bool) -> None:
         """Pin a message or no longer, and offer to take that back."""
         await self._engine.summaries.pin(session_id, message_id, pinned=pinned)
-        self._offer_undo(
-            self._language("toast.pinned" if pinned else "toast.unpinned"),
-            lambda: self._start(self._engine.summaries.pin(session_id, message_id, pinned=not pinned)),
-        )
+        undo = partial(self._engine.summaries.pin, session_id, message_id, pinned=not pinned)
+        self._offer_undo("toast.pinned" if pinned else "toast.unpinned", undo)
 
     def show_use(self) -> None:
         """Show how much of its model's window the chat in front uses."""
@@ -119,8 +117,7 @@ class SummaryController(PageController):
         if use is not None:
             dialog = WindowDialog(self._language, use.model, use.own_window, use.window, self._window)
             choose = partial(self._engine.connections.choose_window, use.provider, use.model)
-            self._run(dialog.given, lambda tokens: self._then(partial(choose, tokens), self.show_use))
-            dialog.open()
+            dialog.then(self._starts(lambda tokens: self._then(partial(choose, tokens), self.show_use)))
 
     def _on_action(self, session_id: str, message: Message, action: str) -> None:
         summaries, notes = self._engine.summaries, message.author.kind == NOTES
@@ -131,8 +128,7 @@ class SummaryController(PageController):
         elif action == EDIT:
             key = "summary.notes.text" if notes else "summary.edit.text"
             dialog = SummaryDialog(self._language, message.content, self._window, key=key)
-            dialog.given.connect(lambda text: self._start(summaries.edit(session_id, message.id, text)))
-            dialog.open()
+            dialog.then(self._starts(partial(summaries.edit, session_id, message.id)))
         elif action == REDO_SUMMARY:
             redo = self._engine.debates.redo_notes if notes else summaries.redo
             self._start(redo(session_id, message.id))

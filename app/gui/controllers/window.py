@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -29,7 +29,7 @@ from app.gui.controllers.chats import ChatController, VersionController
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.debates import CouncilController, DebateController, PanelCommands
 from app.gui.controllers.decisions import DecisionController
-from app.gui.controllers.definitions import AssistantCommands, GroupCommands, SharedKinds
+from app.gui.controllers.definitions import AssistantCommands, GroupCommands, Kinds
 from app.gui.controllers.first_page import FirstPageController
 from app.gui.controllers.palette import LettersToInput, PaletteController, SavedPromptController
 from app.gui.controllers.sessions import FolderController, MainPages, SessionController, SessionViews
@@ -63,12 +63,7 @@ class Serving:
 
 
 class QuickChatController(Controller):
-    """Opens the quick chat, and holds its keys; emits session_requested(session id) or new_requested()
-    to go on in the main window.
-    """
-
-    session_requested = Signal(str)
-    new_requested = Signal()
+    """Opens the quick chat, and holds its keys."""
 
     def __init__(
         self,
@@ -170,7 +165,7 @@ class QuickChatController(Controller):
         for signal, answered in (
             (chats.several_requested, main.several_requested),
             (chats.proposal_requested, main.proposal_requested),
-            (chats.settings_requested, main.settings_requested),
+            (window.settings_requested, self._window.settings_requested),
             (composer.allow_requested, main.page.chat_composer.allow_requested),
         ):
             # These ask or show more than the small window has room for.
@@ -200,9 +195,9 @@ class QuickChatController(Controller):
         session_id = page.session_id
         self._leave()
         if session_id:
-            self.session_requested.emit(session_id)
+            self._window.session_requested.emit(session_id)
         else:
-            self.new_requested.emit()
+            self._window.begin_requested.emit(CHAT)
 
     def _leave(self) -> None:
         if self._serving is not None:
@@ -272,16 +267,16 @@ class WindowController(QObject):
         self.summaries = SummaryController(parts, self.chat_page, debating, self.views, self.chats)
         self.groups = GroupController(parts, self.chat_page, self.pages)
         self.files = FilesController(parts, self.chat_page, self.pages, self.sessions)
-        shared = SharedKinds()
-        self.council_panels = PanelCommands(parts, shared, self.panel.setup)
-        self.workflows = WorkflowController(parts, self.chat_page, self.pages, shared)
+        kinds: Kinds = {}
+        self.council_panels = PanelCommands(parts, kinds, self.panel.setup)
+        self.workflows = WorkflowController(parts, self.chat_page, self.pages, kinds)
         self.first_page = FirstPageController(
             parts, self.pages, self.views, self.chats, self.debates, self.panel.setup
         )
         self.providers = ProviderController(parts)
         engine.links = open_link
-        self.assistants = AssistantCommands(parts, shared)
-        self.group_commands = GroupCommands(parts, shared, self.assistants)
+        self.assistants = AssistantCommands(parts, kinds)
+        self.group_commands = GroupCommands(parts, kinds, self.assistants)
         self.server_consent = ServerConsent(parts)
         self.work = WorkController(
             parts, self.pages, self.sessions, self.groups, self.files, self.server_consent.viewer
@@ -297,7 +292,6 @@ class WindowController(QObject):
         self.palette = PaletteController(parts, self.actions())
         self.palette.prompts = self.saved_prompts.commands
         LettersToInput(window, self._find_input)
-        self.saved_prompts.new_requested.connect(self.show_new)
         self.notifications = Notifications(window, engine, self._bridge, self.tasks)
         self.quick = QuickChatController(parts, self.views, self.chats, self.settings)
         self._list_timer = QTimer(self, singleShot=True, interval=LIST_REFRESH_MS)
@@ -336,10 +330,8 @@ class WindowController(QObject):
         side, top, panel = self.window.side_bar, self.window.top_bar, self.panel
         side.new_requested.connect(self.first_page.show)
         side.import_requested.connect(lambda: self.settings.open("data"))
-        self.work.begin_requested.connect(lambda: self.first_page.show(WORK))
         self.work.counted.connect(self.notifications.show_waiting)
         self.notifications.count = self.work.refresh
-        self.decisions.begin_requested.connect(lambda: self.first_page.show(DECIDE))
         side.sessions.pin_requested.connect(self._on_pin_requested)
         for follow in (self._refresh_sessions, self.chats.refresh, self.debates.context.show):
             self.folders.changed.connect(follow)
@@ -372,20 +364,15 @@ class WindowController(QObject):
             conversation.link_requested.connect(self.sessions.open_link)
             conversation.picture_requested.connect(self.sessions.on_picture)
         self.chats.files.picture_requested.connect(self.sessions.on_picture)
-        for left in (self.pages.left, self.debates.form_left, self.folders.begin_requested):
-            left.connect(self.show_new)
         for wanted in (self.assistants.chat_requested, self.palette.assistant_requested):
             wanted.connect(self.show_new)
         self.chats.session_started.connect(self.show_session)
         self.chats.mode_changed.connect(self.pages.refresh)
-        of_sessions = (self.debates, self.councils, self.work, self.workflows, self.decisions)
-        for asking in (*of_sessions, self.palette, self.notifications, self.quick, self.first_page):
-            asking.session_requested.connect(self.show_session)
-        for needing in (self.debates, self.councils, self.chats):
-            needing.settings_requested.connect(self.settings.open)
+        self.window.session_requested.connect(self.show_session)
+        self.window.begin_requested.connect(self.first_page.show)
+        self.window.settings_requested.connect(self.settings.open)
         for lacking in (panel.setup, panel.discussion, self.session_page, self.council_page):
             lacking.connect_requested.connect(self.providers.connect_provider)
-        self.quick.new_requested.connect(lambda: self.first_page.show(CHAT))
         self.notifications.command_requested.connect(lambda name: self.actions()[name]())
         bridge.assistants_changed.connect(panel.setup.seats.refresh)
         self.debates.context.settings_chosen.connect(self.settings.change)
@@ -606,7 +593,7 @@ class WindowController(QObject):
         than a frame.
         """
         ready = [status for status in self.engine.providers() if status.ready]
-        self.window.side_bar.show_providers(len(ready))
+        self.window.side_bar.show_counts(providers=len(ready))
         self.window.first_page.show_state(ready)
         pages = (self.assistants, self.chats, self.workflows, self.debates, self.council_page)
         for part in (self.panel.setup.seats, *pages):

@@ -23,6 +23,7 @@ from app.gui.display.descriptions import colours_of, names_of, time_text
 from app.gui.pages.work import work_page
 from app.gui.pages.work.work_page import AssistantRow, QueueTask, WorkPage
 from app.gui.widgets.approval_card import ViewerOffer
+from app.gui.widgets.choices import WORK
 from app.gui.widgets.controls import passing_menu
 from app.gui.widgets.text import set_shown
 from app.gui.window_frame import WindowFrame
@@ -34,12 +35,9 @@ SEEN = "work_seen"
 class WorkController(Controller):
     """Keeps the page of work and the badge as the engine is, and carries out what is asked there.
 
-    Signals: session_requested(session id), begin_requested(), counted(how much needs the user and was not
-    opened yet).
+    Emits counted(how much needs the user and was not opened yet).
     """
 
-    session_requested = Signal(str)
-    begin_requested = Signal()
     counted = Signal(int)
 
     def __init__(
@@ -119,7 +117,7 @@ class WorkController(Controller):
         self._seen = {row.id: self._seen[row.id] for row in needing if row.id in self._seen}
         if (seen := json.dumps(self._seen)) != self._state.text(SEEN):
             self._state.keep(SEEN, seen)
-        self._window.side_bar.show_waiting(len(fresh))
+        self._window.side_bar.show_counts(waiting=len(fresh))
         self.counted.emit(len(fresh))
         if page is None or not shown:
             self._clock.stop()
@@ -180,7 +178,7 @@ class WorkController(Controller):
     def _made_page(self) -> WorkPage:
         page = WorkPage(self._language, self._look)
         details, queues = page.details, self._engine.queues
-        page.begin_requested.connect(self.begin_requested)
+        page.begin_requested.connect(partial(self._window.begin_requested.emit, WORK))
         page.opened.connect(self._on_opened)
         page.chosen.connect(lambda _id: self._show_details())
         page.list.acted.connect(self._on_acted)
@@ -190,7 +188,9 @@ class WorkController(Controller):
         self._files.keep(details.files, lambda: details.session_id)
         details.changed.connect(self._files.refresh)
         details.means.file_wanted.connect(lambda path: details.files.asked.emit(path, work_page.OPEN))
-        details.means.message_wanted.connect(lambda _id: self.session_requested.emit(details.session_id))
+        details.means.message_wanted.connect(
+            lambda _id: self._window.session_requested.emit(details.session_id)
+        )
         self._run(details.told, self._tell)
         self._run(details.hurried, self._send_now)
         self._run(details.extend.chosen, lambda limits: self._extend(details.session_id, limits))
@@ -201,7 +201,7 @@ class WorkController(Controller):
         details.plan.item_removed.connect(
             lambda item, place: self._groups.offer_back(details.session_id, item, place)
         )
-        details.queue.opened.connect(self.session_requested)
+        details.queue.opened.connect(self._window.session_requested)
         details.queue.moved_up.connect(lambda job: self._try(lambda: queues.move_to_front(job)))
         details.queue.given.connect(lambda job, who: self._try(lambda: queues.send(job, who)))
         details.queue.taken_out.connect(self._on_taken_out)
@@ -244,8 +244,7 @@ class WorkController(Controller):
             (self._sessions.pause if what == work_page.PAUSE else self._sessions.resume)(session_id)
         elif what == work_page.STOP:
             resume = partial(self._sessions.resume, session_id)
-            said = self._language("status.stopped_by_user")
-            stop = partial(self._engine.stop, session_id)
+            stop, said = partial(self._engine.stop, session_id), "status.stopped_by_user"
             self._start(self._then(stop, lambda: self._offer_undo(said, resume)))
         elif what == work_page.FRONT and row is not None:
             self._try(lambda: self._engine.queues.move_to_front(row.job))
@@ -253,7 +252,7 @@ class WorkController(Controller):
             ask = partial(self._ask_limits, session_id)
             self._start(self._then(partial(self._engine.open, session_id), ask))
         elif what == work_page.OPEN:
-            self.session_requested.emit(session_id)
+            self._window.session_requested.emit(session_id)
 
     def _ask_limits(self, session_id: str) -> None:
         """Ask how far some work may go, as long as it is the chosen one."""
@@ -286,7 +285,7 @@ class WorkController(Controller):
         else:
             self._on_opened(row_id)
             resumes = row.action == WorkAction.RESUME
-            (self._sessions.resume if resumes else self.session_requested.emit)(row_id)
+            (self._sessions.resume if resumes else self._window.session_requested.emit)(row_id)
 
     def _offer_takers(self, page: WorkPage, row: WorkRow) -> None:
         """Open the menu of those who could take what waits, or the step that failed."""
@@ -338,7 +337,7 @@ class WorkController(Controller):
         words, queues = self._language, self._engine.queues
         session_id = next((job.work.session_id for job in queues.jobs() if job.id == job_id), "")
         if self._try(lambda: queues.take_out(job_id)):
-            show = partial(self.session_requested.emit, session_id)
+            show = partial(self._window.session_requested.emit, session_id)
             self._toasts.show_toast(words("queue.taken_out"), words("queue.open"), show, undoes=False)
 
     # Events

@@ -146,7 +146,6 @@ class Notifications(QObject):
     command of `gui.commands` from the icon's menu.
     """
 
-    session_requested = Signal(str)
     command_requested = Signal(str)
 
     def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
@@ -261,7 +260,7 @@ class Notifications(QObject):
     def _on_clicked(self, session_id: str) -> None:
         self._window.come_forward()
         if session_id:
-            self.session_requested.emit(session_id)
+            self._window.session_requested.emit(session_id)
 
     def show_waiting(self, count: int) -> None:
         """Show at the icon how much needs the user."""

@@ -6,7 +6,7 @@ are attached.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -90,6 +90,11 @@ class AskDialog(Dialog):
         self.form.changed.connect(lambda _name: self._check())
         self._check()
 
+    def then(self, act: Callable[..., object]) -> None:
+        """Open, and call `act` once the user agrees."""
+        self.accepted.connect(act)
+        self.open()
+
     def _check(self) -> None:
         self.go.setEnabled(self.form.complete)
 
@@ -155,6 +160,11 @@ class ValueDialog(AskDialog):
 
     given = Signal(object)
     before: Any = None
+
+    def then(self, act: Callable[..., object]) -> None:
+        """Open, and call `act` with what the user gives."""
+        self.given.connect(act)
+        self.open()
 
     def value(self) -> object:
         """Return what is entered, None for nothing."""

@@ -2,5 +2,5 @@
 
 Blocks, what Markdown is understood, links, what is left out of text, streaming and literal text: blocks.
 Blocks as a QTextDocument, formulas in it, copying as Markdown or plain text, places in text as Qt counts
-them: document. Colours of code: highlight.
+them, colours of code: document.
 """

@@ -363,12 +363,6 @@ class SessionList(ItemList):
             self._switch(folder_id)
         self.folder_requested.emit(BEGIN, folder_id)
 
-    def _take_delete(self, session_id: str) -> None:
-        """Let Delete mean the row that was clicked, if it is the next key."""
-        self._clicked = session_id
-        # The window's own events are few: those of all widgets would slow down the whole program.
-        self.window().windowHandle().installEventFilter(self)
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() not in (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress) or not self._clicked:
             return super().eventFilter(watched, event)
@@ -408,7 +402,9 @@ class SessionList(ItemList):
     def menu_of(self, row_id: str) -> QMenu | None:
         menu, words, row = self.new_menu(), self._language, self._rows.rows[self._rows.row_of(row_id)]
         if isinstance(row, session.Folder):
-            self._fill_folder_menu(menu, row_id)
+            for action, keys in ((BEGIN, ""), (RENAME, "\tF2"), (CONTENTS, ""), (DELETE, "\tDel")):
+                ask = functools.partial(self.folder_requested.emit, action, row_id)
+                menu.addAction(self._language(f"folder.{action}") + keys, ask)
             return menu
         menu.addAction(words("side.open"), lambda: self.session_requested.emit(row_id))
         pinned = row_id in self._pinned
@@ -437,15 +433,13 @@ class SessionList(ItemList):
         if inside:
             moves.addAction(words("folder.out"), lambda: self.move_requested.emit(summary.id, ""))
 
-    def _fill_folder_menu(self, menu: QMenu, folder_id: str) -> None:
-        for action, keys in ((BEGIN, ""), (RENAME, "\tF2"), (CONTENTS, ""), (DELETE, "\tDel")):
-            ask = functools.partial(self.folder_requested.emit, action, folder_id)
-            menu.addAction(self._language(f"folder.{action}") + keys, ask)
-
     def _on_chosen(self, index: QModelIndex) -> None:
         row = index.data(ROW)
         if isinstance(row, session.SessionSummary):
-            self._take_delete(row.id)
+            # Let Delete mean the row that was clicked, if it is the next key.
+            self._clicked = row.id
+            # The window's own events are few: those of all widgets would slow down the whole program.
+            self.window().windowHandle().installEventFilter(self)
             self.session_requested.emit(row.id)
         elif (
             isinstance(row, session.Folder) and self._pressed.x() < self.visualRect(index).left() + FOLD_WIDTH

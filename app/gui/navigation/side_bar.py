@@ -418,8 +418,8 @@ class SideBar(QFrame):
         self.setProperty("kind", "side")
         self.setMinimumWidth(200)
         self._language = language
-        self._providers = -1
-        self._servers = 0
+        # -1 until the number of providers is known.
+        self._counts = {"providers": -1, "servers": 0, "due": 0, "waiting": 0}
         self._brand = say(plain_label("brand"), language, "app.name")
         self.hide_button = icon_button(look, "panel-left", "side_toggle")
         self.new_button = button("", "new_button")
@@ -446,7 +446,6 @@ class SideBar(QFrame):
         self._empty.setContentsMargins(8, 10, 4, 0)
         self.work_button = FootButton(look, "list-checks", "work_button")
         self.decisions_button = FootButton(look, "gavel", "decisions_button")
-        self._waiting = self._due = 0
         self.team = Team(language, look, (self.assistant_section, self.group_section, self.panel_section))
         self.providers_button = FootButton(look, "plug", "providers_button")
         self.settings_button = FootButton(look, "settings", "settings_button")
@@ -470,24 +469,9 @@ class SideBar(QFrame):
         sections = (self.group_section, self.assistant_section, self.panel_section)
         return (*(section.title for section in sections), self.team.title)
 
-    def show_providers(self, ready: int) -> None:
-        """Show how many providers are ready."""
-        self._providers = ready
-        self._show_foot()
-
-    def show_servers(self, count: int) -> None:
-        """Show how many MCP servers are enabled."""
-        self._servers = count
-        self._show_foot()
-
-    def show_due(self, count: int) -> None:
-        """Show how many decisions of the journal are due."""
-        self._due = count
-        self._show_foot()
-
-    def show_waiting(self, count: int) -> None:
-        """Show how many questions wait for the user."""
-        self._waiting = count
+    def show_counts(self, **counts: int) -> None:
+        """Show how many providers are ready, servers enabled, decisions due, and questions waiting."""
+        self._counts |= counts
         self._show_foot()
 
     def sizeHint(self) -> QSize:
@@ -516,15 +500,13 @@ class SideBar(QFrame):
             area.ensureVisible(0, holder.mapTo(inside, rect.center()).y(), 0, rect.height())
 
     def _show_foot(self) -> None:
-        words = self._language
-        due = words("journal.due_count", count=self._due) if self._due else ""
-        self.decisions_button.show_words(words("journal.title"), due, tone="neutral")
-        waiting = words("side.need_you", count=self._waiting) if self._waiting else ""
-        self.work_button.show_words(words("side.work"), waiting, tone="warn")
-        # -1 until the number of providers is known.
-        parts = [self._language("side.providers", count=self._providers)] if self._providers >= 0 else []
-        if self._servers:
-            parts.append(self._language("side.servers", count=self._servers))
+        words, (providers, servers, due, waiting) = self._language, self._counts.values()
+        said = words("journal.due_count", count=due) if due else ""
+        self.decisions_button.show_words(words("journal.title"), said, tone="neutral")
+        said = words("side.need_you", count=waiting) if waiting else ""
+        self.work_button.show_words(words("side.work"), said, tone="warn")
+        parts = [words("side.providers", count=providers)] if providers >= 0 else []
+        parts += [words("side.servers", count=servers)] if servers else []
         self.providers_button.show_words(" · ".join(parts), short=parts[0] if parts else "")
 
     def resizeEvent(self, event: QtGui.QResizeEvent) -> None:

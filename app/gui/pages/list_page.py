@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any, cast
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QScrollArea, QWidget
 
 from app.gui.display.appearance import Language
 from app.gui.panels.conversation_view import empty_state
-from app.gui.widgets.boxes import FlowBox, Part, hbox, vbox
+from app.gui.widgets.boxes import Fitting, FlowBox, Part, hbox, vbox
 from app.gui.widgets.controls import ENTER, IconButton, button
 from app.gui.widgets.item_list import ItemList, ListStyle
 from app.gui.widgets.text import Paragraph, named, say, set_shown
@@ -120,7 +120,7 @@ class Details(QFrame):
             super().keyPressEvent(event)
 
 
-class ListPage(QWidget):
+class ListPage(Fitting, QWidget):
     """A list and details side by side; where there is no room for both, the details cover the list.
 
     Without any row it has a text instead, and a button that emits begin_requested().
@@ -155,10 +155,6 @@ class ListPage(QWidget):
             (self._on_details if self._list.hasFocus() else self._on_left)()
         else:
             super().keyPressEvent(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
 
     def _lay_out_list(self, words: Language, name: str, none: str, begin: str, *above: Part) -> None:
         """Put the list under these parts and the details beside them.

@@ -20,9 +20,9 @@ from app.engine.history import NOTES, summary_line
 from app.gui.markdown.blocks import CODE, Block, code_chunks, parse
 from app.gui.transcript import painted_row
 from app.gui.transcript.pictures import SAVE_FILE, PictureStrip, Shown, pixels_of
-from app.gui.transcript.row_text import MAX_CARD, Range, paint_text
+from app.gui.transcript.row_text import MAX_CARD, Range
 from app.gui.transcript.row_words import SHOWN, icon_of, permission_of
-from app.gui.widgets.badge import chip_colours, fill_box, paint_box, paint_chip
+from app.gui.widgets.badge import chip_colours, fill_box, paint_box, paint_chip, paint_text
 
 OPEN_LINK = "open_link"
 

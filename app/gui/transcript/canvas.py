@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from app.core.message import MessageState, tokens_text
 from app.gui.display.descriptions import time_text
-from app.gui.markdown.highlight import colour, lex
+from app.gui.markdown.document import colour, lex
 from app.gui.transcript import call_rows, transcript_model
 from app.gui.transcript.message_rows import HeightOf, MessageContext, MessageRow, QuestionContext, QuestionRow
 from app.gui.transcript.painted_row import HeaderChip, PaintedRow, RowContext

@@ -19,8 +19,8 @@ from app.engine.work import called
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, StreamingBlocks, blocks_of, break_words, clean
 from app.gui.transcript import painted_row, row_words
 from app.gui.transcript.pictures import PictureStrip, shown_pictures
-from app.gui.transcript.row_text import COLUMN, MAX_COLUMN, Range, Segment, paint_text
-from app.gui.widgets.badge import fill_box, paint_box
+from app.gui.transcript.row_text import COLUMN, MAX_COLUMN, Range, Segment
+from app.gui.widgets.badge import fill_box, paint_box, paint_text
 from app.gui.widgets.boxes import drop, put_in_tab_order, stops_in
 
 FOLD_ABOVE = 100_000
@@ -296,7 +296,16 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
             painted_row.paint_avatar(painter, style, speaker, avatar)
             painted_row.paint_header(painter, style, self._pieces)
         if not style.barred and user and (self.text.segments or not self._chips.rect.isNull()):
-            self._paint_bubble(painter)
+            pieces = self.text.segments
+            used = max([s.document.idealWidth() if s.document else s.rect.width() for s in pieces], default=0)
+            left, top, bottom = self.text_left + 12, self._content.bottom(), 0
+            if self.text.segments:
+                top, bottom = self.text.segments[0].rect.top(), self.text.bottom
+            if not self._chips.rect.isNull():
+                used, top = max(used, self._chips.rect.width()), min(top, self._chips.rect.top())
+                bottom = self._chips.rect.bottom() + 1
+            box = QRectF(left - 12, top - 9, used + 25, bottom - top + 18)
+            fill_box(painter, box, self.style.tokens.hover, 10)
         if self._thought is not None:
             self._thought.paint(painter, clip, [each for each in ranges if each.thought])
         self.text.paint(painter, clip, [each for each in ranges if not each.thought])
@@ -321,18 +330,6 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
         if half > 0:
             painter.fillRect(left, middle, half, 1, line)
             painter.fillRect(right - half, middle, half, 1, line)
-
-    def _paint_bubble(self, painter: QPainter) -> None:
-        pieces = self.text.segments
-        used = max([s.document.idealWidth() if s.document else s.rect.width() for s in pieces], default=0)
-        left, top, bottom = self.text_left + 12, self._content.bottom(), 0
-        if self.text.segments:
-            top, bottom = self.text.segments[0].rect.top(), self.text.bottom
-        if not self._chips.rect.isNull():
-            used, top = max(used, self._chips.rect.width()), min(top, self._chips.rect.top())
-            bottom = self._chips.rect.bottom() + 1
-        box = QRectF(left - 12, top - 9, used + 25, bottom - top + 18)
-        fill_box(painter, box, self.style.tokens.hover, 10)
 
     def _paint_caret(self, painter: QPainter) -> None:
         if not self.text.segments and (self._thought is not None or self.message.tool_calls):

@@ -21,8 +21,8 @@ from app.core.texts import clock_text, size_text
 from app.engine.council.outcome import quote_words
 from app.engine.council.record import QuoteState
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean, same_start
-from app.gui.transcript.row_text import MAX_COLUMN, Range, RowStyle, SegmentStack, paint_text
-from app.gui.widgets.badge import chip_colours, fill_box, paint_box, paint_chip
+from app.gui.transcript.row_text import MAX_COLUMN, Range, RowStyle, SegmentStack
+from app.gui.widgets.badge import chip_colours, fill_box, paint_box, paint_chip, paint_text
 
 NAME = "name"
 CHIP = "chip"
@@ -395,7 +395,11 @@ class ContextRow(ABC, Generic[ContextT]):
     def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         """Paint what lies inside `clip`, in the row's coordinates, with `ranges` marked."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_lines(painter)
+        # Of the group lines the innermost begins at `_line_top`.
+        for depth, colour in enumerate(self.context.frame.lines):
+            x = self.style.margin + self.style.indent(depth) + self.style.text_left
+            top = self._line_top if depth == self.depth - 1 else 0
+            painter.fillRect(x, top, 2, self.height - top, QColor(colour))
         self._paint(painter, clip, ranges)
         self._paint_words(painter)
 
@@ -412,13 +416,6 @@ class ContextRow(ABC, Generic[ContextT]):
         self.top = style.lead if frame.first else frame.gap
         # The space under the content.
         self.below = style.row_gap if frame.below is None else frame.below
-
-    def _paint_lines(self, painter: QPainter) -> None:
-        """Paint the group lines; the innermost begins at `_line_top`."""
-        for depth, colour in enumerate(self.context.frame.lines):
-            x = self.style.margin + self.style.indent(depth) + self.style.text_left
-            top = self._line_top if depth == self.depth - 1 else 0
-            painter.fillRect(x, top, 2, self.height - top, QColor(colour))
 
     def _place_words(self, words: Sequence[tuple[str, str]], x: int, y: int) -> int:
         """Place actions and their words side by side; return the lower edge in pixels."""

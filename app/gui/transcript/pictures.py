@@ -10,12 +10,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter, QPainterPath
+from PySide6.QtGui import QGuiApplication, QImage, QPainter, QPainterPath
 
 from app.core.files import MOST_PIXELS, size_in
 from app.core.message import Attachment, Message
 from app.gui.transcript.painted_row import Link
 from app.gui.transcript.row_text import RowStyle
+from app.gui.widgets.badge import paint_box
 from app.gui.widgets.picture_viewer import PictureDecoder
 
 SAVE_PICTURE = "save_picture"
@@ -92,9 +93,8 @@ class PictureStrip:
                 painter.setClipPath(path, Qt.ClipOperation.IntersectClip)
                 painter.drawImage(box, image)
                 painter.restore()
-            painter.setPen(QColor(tokens.line_strong))
-            painter.setBrush(QColor(tokens.surface) if image is None else Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(frame, _RADIUS, _RADIUS)
+            ground = tokens.surface if image is None else "transparent"
+            paint_box(painter, frame, tokens.line_strong, ground, _RADIUS)
 
     @property
     def words(self) -> str:

@@ -20,6 +20,7 @@ from app.gui.display.theme import Tokens
 from app.gui.markdown import document
 from app.gui.markdown.blocks import CODE, FORMULA, RULE, TABLE, TICK_BOXES, TICKED, Block, Span
 from app.gui.transcript.row_heights import RowEstimate
+from app.gui.widgets.badge import paint_box, paint_text
 
 COMPACT = "compact"
 WIDE = "wide"
@@ -130,23 +131,6 @@ class RowStyle:
     def tall(self, pixels: int) -> int:
         """Return a height for text, scaled up for larger fonts."""
         return round(pixels * max(1.0, self.font.pixelSize() / BODY_PX))
-
-
-_MIDDLE = int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
-
-
-def paint_text(
-    painter: QtGui.QPainter,
-    font: QtGui.QFont,
-    colour: str,
-    room: QRect,
-    words: str,
-    flag: Qt.AlignmentFlag | Qt.TextFlag = Qt.AlignmentFlag.AlignLeft,
-) -> None:
-    """Paint one line of text in the middle of a room's height; `flag` is one more that drawText knows."""
-    painter.setFont(font)
-    painter.setPen(QtGui.QColor(colour))
-    painter.drawText(room, _MIDDLE | flag.value, words)
 
 
 SEGMENT_CHARACTERS = 1_500
@@ -392,9 +376,8 @@ class Segment:
         tokens = self._style.tokens
         line = self.position_rect(position)
         box = QRectF(line.left() - 18.5, line.center().y() - 5.5, 12, 12)
-        painter.setPen(QtGui.QColor(tokens.accent if ticked else tokens.line_strong))
-        painter.setBrush(QtGui.QColor(tokens.accent if ticked else tokens.surface))
-        painter.drawRoundedRect(box, 3, 3)
+        colours = (tokens.accent, tokens.accent) if ticked else (tokens.line_strong, tokens.surface)
+        paint_box(painter, box, *colours, 3)
         if ticked:
             painter.setPen(QtGui.QPen(QtGui.QColor(tokens.on_accent), 1.6))
             tick = ((2.8, 6.2), (5.2, 8.6), (9.4, 3.6))
@@ -409,9 +392,7 @@ class Segment:
             box.setBottom(box.bottom() + 12)
         painter.save()
         painter.setClipRect(self.rect, Qt.ClipOperation.IntersectClip)
-        painter.setPen(QtGui.QColor(tokens.line))
-        painter.setBrush(QtGui.QColor(tokens.surface))
-        painter.drawRoundedRect(box, 8, 8)
+        paint_box(painter, box, tokens.line, tokens.surface, 8)
         painter.restore()
         if self._head:
             head = QRect(self.rect.left() + CODE_PADDING, self.rect.top(), self.rect.width() // 2, self._head)

@@ -17,7 +17,6 @@ from app.gui.display.theme import Tokens
 from app.gui.transcript.call_rows import OPEN_LINK, STOP_TURN, CardRow
 from app.gui.transcript.canvas import Canvas, single_shot
 from app.gui.transcript.feed import Feed
-from app.gui.transcript.message_actions import COPY, ActionBar, MenuItem, build_menu, items_of, offered
 from app.gui.transcript.message_rows import COMPARE, EARLIER, LATER, RETRY, SETTINGS, QuestionWidgets
 from app.gui.transcript.painted_row import (
     COPY_CODE,
@@ -30,11 +29,21 @@ from app.gui.transcript.painted_row import (
     animated,
 )
 from app.gui.transcript.pictures import Pictures
-from app.gui.transcript.row_text import COLUMN, COMPACT, Picture, Range, RowStyle, body_font, paint_text
+from app.gui.transcript.row_text import COLUMN, COMPACT, Picture, Range, RowStyle, body_font
 from app.gui.transcript.search import Search
-from app.gui.transcript.selection import Keyboard, Pointer, Selection
+from app.gui.transcript.selection import (
+    COPY,
+    ActionBar,
+    Keyboard,
+    MenuItem,
+    Pointer,
+    Selection,
+    build_menu,
+    items_of,
+    offered,
+)
 from app.gui.transcript.transcript_model import TranscriptModel
-from app.gui.widgets.badge import fill_box, paint_box
+from app.gui.widgets.badge import fill_box, paint_box, paint_text
 from app.gui.widgets.question_card import PromptCard
 from app.gui.widgets.text import plain_tip, tell_as
 
@@ -485,9 +494,8 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         target = self.keyboard.target
         rect = self.message_rect(target.row_id) if target and self.hasFocus() else None
         if target and rect:
-            painter.setPen(QtGui.QPen(QtGui.QColor(self.canvas.style.tokens.accent), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(target.rect.translated(0, rect.top()), 4, 4)
+            ring = QRectF(target.rect.translated(0, rect.top()))
+            paint_box(painter, ring, self.canvas.style.tokens.accent, "transparent", 4, wide=2)
 
     def _ranges(self, index: int, row: PaintedRow) -> Sequence[Range]:
         """Return what is marked in a row: what was found, and over it what is selected."""

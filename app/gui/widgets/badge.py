@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app.gui.display.appearance import Look, sized, tall
@@ -53,12 +53,32 @@ def fill_box(painter: QPainter, room: QRectF, colour: str, radius: float) -> Non
     painter.drawRoundedRect(room, radius, radius)
 
 
-def paint_box(painter: QPainter, rect: QRect, line: str, ground: str, radius: float) -> None:
-    """Paint a rounded rectangle with a line around it, inside of `rect`."""
+def paint_box(
+    painter: QPainter, rect: QRect | QRectF, line: str, ground: str, radius: float, *, wide: float = 1
+) -> None:
+    """Paint a rounded rectangle with a line around it, inside of a QRect, and on the edge of a QRectF."""
+    box = rect if isinstance(rect, QRectF) else QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QColor(line))
+    painter.setPen(QPen(QColor(line), wide))
     painter.setBrush(QColor(ground))
-    painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
+    painter.drawRoundedRect(box, radius, radius)
+
+
+_MIDDLE = int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+
+
+def paint_text(
+    painter: QPainter,
+    font: QFont,
+    colour: str,
+    room: QRect,
+    words: str,
+    flag: Qt.AlignmentFlag | Qt.TextFlag = Qt.AlignmentFlag.AlignLeft,
+) -> None:
+    """Paint one line of text in the middle of a room's height; `flag` is one more that drawText knows."""
+    painter.setFont(font)
+    painter.setPen(QColor(colour))
+    painter.drawText(room, _MIDDLE | flag.value, words)
 
 
 def paint_avatar(
@@ -66,9 +86,8 @@ def paint_avatar(
 ) -> None:
     """Paint a speaker's initial, or these letters, on a rounded square of their colour."""
     fill_box(painter, QRectF(rect), colours[1], 6)
-    painter.setPen(QColor(colours[0]))
-    painter.setFont(sized(painter.font(), 11, 650))
-    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, letters or initial(name))
+    font, centre = sized(painter.font(), 11, 650), Qt.AlignmentFlag.AlignHCenter
+    paint_text(painter, font, colours[0], rect, letters or initial(name), centre)
 
 
 def paint_tile(painter: QPainter, rect: QRect, look: Look, icon: str) -> None:
@@ -82,8 +101,7 @@ def paint_tile(painter: QPainter, rect: QRect, look: Look, icon: str) -> None:
 def paint_chip(painter: QPainter, rect: QRect, text: str, colours: tuple[str, str]) -> None:
     """Paint a chip's text on its rounded background, filling `rect`."""
     fill_box(painter, QRectF(rect), colours[1], rect.height() / 2)
-    painter.setPen(QColor(colours[0]))
-    painter.drawText(rect, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine), text)
+    paint_text(painter, painter.font(), colours[0], rect, text, Qt.AlignmentFlag.AlignHCenter)
 
 
 class Avatar(QWidget):

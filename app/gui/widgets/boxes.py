@@ -5,7 +5,7 @@ order.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
@@ -20,6 +20,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from shiboken6 import createdByPython
+
+if TYPE_CHECKING:
+    _AsWidget = QWidget
+else:
+    # Beside the class of a widget that it is a part of.
+    _AsWidget = object
 
 
 @dataclass(frozen=True)
@@ -217,7 +223,27 @@ def add_page(stack: QStackedWidget, page: QWidget) -> None:
         widget.setFocusPolicy(policy)
 
 
-class FlowBox(QWidget):
+class Fitting(_AsWidget):
+    """A part of a widget that fits anew what is in it, as `_fit` says, whenever its size changes."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        raise NotImplementedError
+
+
+class FontFitting(Fitting):
+    """Does so also whenever its font changes."""
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+
+class FlowBox(Fitting, QWidget):
     """Rows of widgets that wrap like text; the height follows from the width.
 
     No QLayout: Qt deletes a layout's items without telling Python, and an item made later at the same address
@@ -234,7 +260,7 @@ class FlowBox(QWidget):
         """Insert a widget at a place."""
         self._widgets.insert(place, widget)
         widget.setParent(self)
-        self._change()
+        self._fit()
 
     def add(self, widget: QWidget) -> None:
         """Append a widget."""
@@ -243,7 +269,7 @@ class FlowBox(QWidget):
     def remove(self, widget: QWidget) -> None:
         """Remove a widget; it stays a child of the box."""
         self._widgets.remove(widget)
-        self._change()
+        self._fit()
 
     def hasHeightForWidth(self) -> bool:
         return True
@@ -261,20 +287,16 @@ class FlowBox(QWidget):
         height = max((size.height() for size in shown), default=0)
         return QSize(width, height)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._change()
-
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._change()
+        self._fit()
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest:
-            self._change()
+            self._fit()
         return super().event(event)
 
-    def _change(self) -> None:
+    def _fit(self) -> None:
         # Sizes are known once the widgets have their style, which comes when they are shown.
         if self.isVisible():
             self._arrange(self.width(), move=True)

@@ -9,7 +9,8 @@ from PySide6 import QtCore, QtGui, QtWidgets
 
 from app.core.texts import trimmed
 from app.gui.display.appearance import Look, sized, tall
-from app.gui.widgets.boxes import follow_width
+from app.gui.widgets.badge import fill_box, paint_box, paint_text
+from app.gui.widgets.boxes import FontFitting, follow_width
 from app.gui.widgets.text import named, plain_tip
 
 TICK = 16
@@ -84,7 +85,7 @@ def icon_button(
     return result
 
 
-class ShorteningButton(Button):
+class ShorteningButton(FontFitting, Button):
     """A button that shows less of its text if it does not fit; the tool tip then has the whole text.
 
     First it shows its short text, then the beginning of that, and where too few letters are left, its icon
@@ -125,15 +126,6 @@ class ShorteningButton(Button):
             for text in (self._words, self.text())
         )
         return QtCore.QSize(hint.width() + words - shown + self._taken, hint.height())
-
-    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def changeEvent(self, event: QtCore.QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QtCore.QEvent.Type.FontChange:
-            self._fit()
 
     def _fit(self) -> None:
         metrics, lacking = self.fontMetrics(), self.sizeHint().width() - self.width()
@@ -209,11 +201,8 @@ class MenuButton(ShorteningButton):
 
 def paint_shortcut(painter: QtGui.QPainter, look: Look, rect: QtCore.QRect, shortcut: str) -> None:
     """Paint a shortcut in small type at the right of `rect`."""
-    painter.setFont(sized(painter.font(), 11))
-    painter.setPen(QtGui.QColor(look.tokens.text_2))
-    painter.drawText(
-        rect, QtCore.Qt.AlignmentFlag.AlignVCenter | QtCore.Qt.AlignmentFlag.AlignRight, shortcut
-    )
+    font, right = sized(painter.font(), 11), QtCore.Qt.AlignmentFlag.AlignRight
+    paint_text(painter, font, look.tokens.text_2, rect, shortcut, right)
 
 
 class TickBox(QtWidgets.QCheckBox):
@@ -248,9 +237,7 @@ class TickBox(QtWidgets.QCheckBox):
             painter.setOpacity(0.6)
         paint_tick(painter, self._look, box, self.isChecked())
         if self.property("ring"):
-            painter.setBrush(QtCore.Qt.BrushStyle.NoBrush)
-            painter.setPen(QtGui.QPen(QtGui.QColor(tokens.accent), 1.5))
-            painter.drawRoundedRect(box.adjusted(-2, -2, 2, 2), 6, 6)
+            paint_box(painter, box.adjusted(-2, -2, 2, 2), tokens.accent, "transparent", 6, wide=1.5)
         painter.setPen(QtGui.QColor(tokens.text))
         painter.drawText(self.rect().adjusted(self.BEFORE, 0, 0, 0), self.TEXT, self.text())
 
@@ -258,9 +245,8 @@ class TickBox(QtWidgets.QCheckBox):
 def paint_tick(painter: QtGui.QPainter, look: Look, box: QtCore.QRectF, on: bool) -> None:
     """Paint a tick box, in the accent colour and ticked if `on`."""
     tokens = look.tokens
-    painter.setPen(QtGui.QPen(QtGui.QColor(tokens.accent if on else tokens.edge), 1))
-    painter.setBrush(QtGui.QColor(tokens.accent if on else tokens.surface))
-    painter.drawRoundedRect(box, 4.5, 4.5)
+    colours = (tokens.accent, tokens.accent) if on else (tokens.edge, tokens.surface)
+    paint_box(painter, box, *colours, 4.5)
     if on:
         pen = QtGui.QPen(QtGui.QColor(tokens.on_accent), 1.8)
         pen.setCapStyle(QtCore.Qt.PenCapStyle.RoundCap)
@@ -346,7 +332,7 @@ class Choice(QtWidgets.QComboBox):
         event.ignore()
 
 
-class NumberBox(QtWidgets.QSpinBox):
+class NumberBox(FontFitting, QtWidgets.QSpinBox):
     """A small box for a number; the wheel scrolls the page, not the number."""
 
     def __init__(self, name: str, least: int, most: int) -> None:
@@ -356,11 +342,6 @@ class NumberBox(QtWidgets.QSpinBox):
         self.setAlignment(QtCore.Qt.AlignmentFlag.AlignCenter)
         self._digits = len(str(most))
         self._fit()
-
-    def changeEvent(self, event: QtCore.QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QtCore.QEvent.Type.FontChange:
-            self._fit()
 
     def _fit(self) -> None:
         metrics = self.fontMetrics()
@@ -470,7 +451,7 @@ def scrolling(body: QtWidgets.QWidget, *, keeps_bar: bool = False) -> QtWidgets.
 ENTER = (QtCore.Qt.Key.Key_Return, QtCore.Qt.Key.Key_Enter)
 
 
-class TextBox(QtWidgets.QPlainTextEdit):
+class TextBox(FontFitting, QtWidgets.QPlainTextEdit):
     """A box of plain text as tall as its text, from `lines` to `most` lines; emits `submitted` on Enter.
 
     A paste of more than `longest_paste` characters, or that would make the text longer than `longest`, is not
@@ -551,15 +532,6 @@ class TextBox(QtWidgets.QPlainTextEdit):
         self.composing = False
         super().focusOutEvent(event)
         self.focus_changed.emit(False)
-
-    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def changeEvent(self, event: QtCore.QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QtCore.QEvent.Type.FontChange:
-            self._fit()
 
     def sizeHint(self) -> QtCore.QSize:
         return QtCore.QSize(240, self.height())
@@ -669,10 +641,8 @@ class DropHint(QtWidgets.QWidget):
         wrapped = int(QtCore.Qt.AlignmentFlag.AlignCenter | QtCore.Qt.TextFlag.TextWordWrap)
         room = self.rect().adjusted(3 * EDGE, 3 * EDGE, -3 * EDGE, -3 * EDGE)
         text = painter.boundingRect(room, wrapped, self.words)
-        painter.setPen(QtCore.Qt.PenStyle.NoPen)
-        painter.setBrush(QtGui.QColor(tokens.accent_bg))
         margin = tall(12)
-        box = QtCore.QRect(text).adjusted(-2 * margin, -margin, 2 * margin, margin)
-        painter.drawRoundedRect(box, 10, 10)
+        box = QtCore.QRectF(text).adjusted(-2 * margin, -margin, 2 * margin, margin)
+        fill_box(painter, box, tokens.accent_bg, 10)
         painter.setPen(QtGui.QColor(tokens.accent))
         painter.drawText(text, wrapped, self.words)

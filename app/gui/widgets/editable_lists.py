@@ -4,6 +4,7 @@ for a busy assistant.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, Qt, Signal
@@ -146,19 +147,13 @@ COMES_OR_GOES = (QEvent.Type.Enter, QEvent.Type.Leave, QEvent.Type.FocusIn, QEve
 
 
 class PlanRow(EditableRow):
-    """An item of a plan.
+    """An item of a plan, which tells its list what the user does with it."""
 
-    Signals: ticked(), rewritten(item before, text), moved(step), removed(), stepped(step) when an arrow key
-    leads to another row, entered() when it gets the focus.
-    """
-
-    ticked = Signal()
-    rewritten = Signal(object, str)
-    stepped = Signal(int)
-    entered = Signal()
-
-    def __init__(self, language: Language, look: Look) -> None:
+    def __init__(self, language: Language, look: Look, items: "PlanList") -> None:
         super().__init__(language, look, "plan", side=24, most=4)
+        self._list = items
+        self.moved.connect(lambda step: items.move_item(self, step))
+        self.removed.connect(lambda: items.remove_item(self))
         self.setProperty("kind", "plan_row")
         self.setMinimumHeight(tall(HEIGHT))
         self._look = look
@@ -197,15 +192,15 @@ class PlanRow(EditableRow):
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         key = Qt.Key(event.key())
         if key in STEPS and not event.modifiers() & Qt.KeyboardModifier.AltModifier:
-            self.stepped.emit(STEPS[key])
+            self._list.step_from(self, STEPS[key])
         elif key == Qt.Key.Key_Space and not event.isAutoRepeat():
-            self.ticked.emit()
+            self._list.tick(self)
         else:
             super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
         if event.position().x() < TEXT_LEFT and self.box.isHidden():
-            self.ticked.emit()
+            self._list.tick(self)
         super().mousePressEvent(event)
 
     def mouseDoubleClickEvent(self, event: QtGui.QMouseEvent) -> None:
@@ -215,7 +210,7 @@ class PlanRow(EditableRow):
     def event(self, event: QEvent) -> bool:
         done = super().event(event)
         if event.type() == QEvent.Type.FocusIn:
-            self.entered.emit()
+            self._list.let_tab_stop_at(self)
         if event.type() in COMES_OR_GOES:
             wanted = self.isEnabled() and self.box.isHidden() and (self.hasFocus() or self.underMouse())
             self._tools.setVisible(wanted)
@@ -285,7 +280,7 @@ class PlanRow(EditableRow):
             show_or_hide(self._problem, words)
             return
         self._end()
-        self.rewritten.emit(self._before, text)
+        self._list.rewrite(self, self._before, text)
 
 
 class PlanList(QWidget):
@@ -335,36 +330,29 @@ class PlanList(QWidget):
         while len(self._rows) > len(items):
             drop(self._rows.pop())
         if len(self._rows) < len(items):
-            self._rows += [self._make_row(place) for place in range(len(self._rows), len(items))]
+            for place in range(before, len(items)):
+                row = PlanRow(self._language, self._look, self)
+                self._rows.append(row)
+                self._column.insertWidget(place, row)
+                row.show()
         current = next((place for place, item in enumerate(items) if not item.done), -1)
         for place, (row, item) in enumerate(zip(self._rows, items, strict=True)):
             row.show_item(item, place, len(items), current=self._working and place == current)
-        self._let_tab_stop_at(min(max(0, focused), len(items) - 1))
+        if self._rows:
+            self.let_tab_stop_at(self._rows[min(max(0, focused), len(items) - 1)])
         if len(self._rows) > before:
             self.stops_changed.emit()
         if focused >= len(items):
             (self._rows[-1] if self._rows else self._add).setFocus()
 
-    def _make_row(self, place: int) -> PlanRow:
-        row = PlanRow(self._language, self._look)
-        self._column.insertWidget(place, row)
-        row.ticked.connect(lambda: self._on_ticked(row))
-        row.rewritten.connect(lambda before, text: self._on_rewritten(row, before, text))
-        row.moved.connect(lambda step: self._on_moved(row, step))
-        row.removed.connect(lambda: self._on_removed(row))
-        row.stepped.connect(lambda step: self._on_stepped(row, step))
-        row.entered.connect(lambda: self._let_tab_stop_at(self._rows.index(row)))
-        row.show()
-        return row
-
     def _focused(self) -> int:
         """Return the place of the row with the focus, -1 for none."""
         return next((place for place, row in enumerate(self._rows) if row.hasFocus()), -1)
 
-    def _let_tab_stop_at(self, place: int) -> None:
-        for number, row in enumerate(self._rows):
-            policy = Qt.FocusPolicy.StrongFocus if number == place else Qt.FocusPolicy.ClickFocus
-            row.setFocusPolicy(policy)
+    def let_tab_stop_at(self, stop: PlanRow) -> None:
+        """Let Tab reach one row, and the arrow keys the others."""
+        for row in self._rows:
+            row.setFocusPolicy(Qt.FocusPolicy.StrongFocus if row is stop else Qt.FocusPolicy.ClickFocus)
 
     def _ask(self, items: tuple[PlanItem, ...]) -> None:
         self.plan_requested.emit(replace(self._plan, items=items))
@@ -375,11 +363,12 @@ class PlanList(QWidget):
             self._add.clear()
             self._ask((*self._plan.items, PlanItem(text=text)))
 
-    def _on_ticked(self, row: PlanRow) -> None:
+    def tick(self, row: PlanRow) -> None:
+        """Say that an item is done, or no longer."""
         items, place = self._plan.items, self._rows.index(row)
         self._ask((*items[:place], replace(items[place], done=not items[place].done), *items[place + 1 :]))
 
-    def _on_rewritten(self, row: PlanRow, before: PlanItem, text: str) -> None:
+    def rewrite(self, row: PlanRow, before: PlanItem, text: str) -> None:
         """Change the item that was edited; the plan may have changed meanwhile."""
         items, place = self._plan.items, self._rows.index(row)
         places = [place, *range(len(items))]
@@ -388,7 +377,8 @@ class PlanList(QWidget):
         if found >= 0 and text and text != items[found].text:
             self._ask((*items[:found], replace(items[found], text=text), *items[found + 1 :]))
 
-    def _on_moved(self, row: PlanRow, step: int) -> None:
+    def move_item(self, row: PlanRow, step: int) -> None:
+        """Move an item up or down."""
         items, place = list(self._plan.items), self._rows.index(row)
         if 0 <= place + step < len(items):
             items.insert(place + step, items.pop(place))
@@ -397,12 +387,14 @@ class PlanList(QWidget):
                 bring_into_sight(self._rows[place + step])
             self._ask(tuple(items))
 
-    def _on_removed(self, row: PlanRow) -> None:
+    def remove_item(self, row: PlanRow) -> None:
+        """Remove an item; it can be put back."""
         items, place = self._plan.items, self._rows.index(row)
         self._ask((*items[:place], *items[place + 1 :]))
         self.item_removed.emit(items[place], place)
 
-    def _on_stepped(self, row: PlanRow, step: int) -> None:
+    def step_from(self, row: PlanRow, step: int) -> None:
+        """Focus the row above or below, after the last one the line for another item."""
         place = self._rows.index(row) + step
         if 0 <= place < len(self._rows):
             self._rows[place].setFocus()
@@ -416,18 +408,16 @@ MOST_HEIGHT = 190
 
 
 class QueuedMessageRow(EditableRow):
-    """A queued message. Emits edited(text), removed(), moved(step) and sent().
+    """A queued message, which emits the signals of its strip.
 
-    Emits written(text) while it is being edited, written(None) if that was cancelled. After edited, removed
-    and sent, the receiver ends the edit with `write(None)`.
+    After edited, removed and sent, the receiver ends the edit with `write(None)`.
     """
 
-    edited = Signal(str)
-    written = Signal(object)
-    sent = Signal()
-
-    def __init__(self, language: Language, look: Look) -> None:
+    def __init__(self, language: Language, look: Look, queued_id: str, strip: "QueueStrip") -> None:
         super().__init__(language, look, "queue", side=26, most=5)
+        self._edited = partial(strip.edited.emit, queued_id)
+        self._written = partial(strip.written.emit, queued_id)
+        self.removed.connect(partial(strip.removed.emit, queued_id))
         self.setProperty("kind", "queued")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._edge = {"first": True, "last": True}
@@ -435,7 +425,7 @@ class QueuedMessageRow(EditableRow):
         self._text = ElidedLabel("name")
         self._files = plain_label("hint")
         self._text.setCursor(Qt.CursorShape.OpenHandCursor)
-        self.send = button("link", "queue_send", self.sent)
+        self.send = button("link", "queue_send", partial(strip.sent.emit, queued_id))
         texts = ((self._text, 1), (self.box, 1), self._files)
         hbox(*texts, 4, self.send, *self.tools, inside=self, margins=(10, 3, 6, 3), spacing=2)
         self.box.submitted.connect(self._on_submitted)
@@ -473,12 +463,12 @@ class QueuedMessageRow(EditableRow):
         if self._queued is not None:
             if self.box.isHidden():
                 self.write(self._queued.text)
-                self.written.emit(self._queued.text)
+                self._written(self._queued.text)
             self.box.setFocus()
 
     def _cancel(self) -> None:
         self._end()
-        self.written.emit(None)
+        self._written(None)
 
     def _show_box(self, shown: bool) -> None:
         super()._show_box(shown)
@@ -493,12 +483,12 @@ class QueuedMessageRow(EditableRow):
 
     def _on_text(self) -> None:
         if not self.box.isHidden():
-            self.written.emit(self.box.toPlainText())
+            self._written(self.box.toPlainText())
 
     def _on_submitted(self) -> None:
         text = self.box.text()
         if self._queued is not None and text and text != self._queued.text:
-            self.edited.emit(text)
+            self._edited(text)
         else:
             self._cancel()
 
@@ -545,13 +535,14 @@ class QueueStrip(QScrollArea):
         self._queue = tuple(queue)
         gone = set(self._rows) - {message.id for message in queue}
         focus = self.window().focusWidget()
-        for queued_id in gone:
-            row = self._rows.pop(queued_id)
-            if focus in (row, *row.stops, row.box):
+        for left in map(self._rows.pop, gone):
+            if focus in (left, *left.stops, left.box):
                 self.left.emit()
-            drop(row)
+            drop(left)
         for place, queued in enumerate(queue):
-            row = self._rows.get(queued.id) or self._add(queued.id)
+            if (row := self._rows.get(queued.id)) is None:
+                row = self._rows[queued.id] = QueuedMessageRow(self._language, self._look, queued.id, self)
+                row.moved.connect(partial(self._on_moved, queued.id))
             if self._column.indexOf(row) != place + 1:
                 self._column.removeWidget(row)
                 self._column.insertWidget(place + 1, row)
@@ -591,16 +582,6 @@ class QueueStrip(QScrollArea):
         for row in self._rows.values():
             if focus is not None and row.isAncestorOf(focus):  # type: ignore[redundant-expr]
                 self.ensureWidgetVisible(row, 0, 4)
-
-    def _add(self, queued_id: str) -> QueuedMessageRow:
-        row = QueuedMessageRow(self._language, self._look)
-        self._rows[queued_id] = row
-        row.edited.connect(lambda text: self.edited.emit(queued_id, text))
-        row.written.connect(lambda text: self.written.emit(queued_id, text))
-        row.removed.connect(lambda: self.removed.emit(queued_id))
-        row.moved.connect(lambda step: self._on_moved(queued_id, step))
-        row.sent.connect(lambda: self.sent.emit(queued_id))
-        return row
 
     def _on_moved(self, queued_id: str, step: int) -> None:
         place = [queued.id for queued in self._queue].index(queued_id) + step

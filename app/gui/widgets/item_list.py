@@ -9,7 +9,7 @@ from PySide6 import QtCore, QtGui
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.gui.display.appearance import Language, Look, sized, tall
-from app.gui.widgets.badge import chip_colours, paint_avatar, paint_chip, paint_tile
+from app.gui.widgets.badge import chip_colours, paint_avatar, paint_chip, paint_text, paint_tile
 from app.gui.widgets.controls import TICK, paint_tick, passing_menu
 from app.gui.widgets.text import plain_tip
 
@@ -229,11 +229,8 @@ class ItemDelegate(QStyledItemDelegate):
             chip = QtCore.QRect(right - width - 16, rect.center().y() - high // 2, width + 16, high)
             paint_chip(painter, chip, note, chip_colours(tokens, tone))
             return chip.left() - 6
-        painter.setPen(QtGui.QColor(getattr(tokens, item.note_colour)))
-        room = rect.adjusted(0, 0, -style.right, 0)
-        painter.drawText(
-            room, QtCore.Qt.AlignmentFlag.AlignVCenter | QtCore.Qt.AlignmentFlag.AlignRight, note
-        )
+        colour, room = getattr(tokens, item.note_colour), rect.adjusted(0, 0, -style.right, 0)
+        paint_text(painter, painter.font(), colour, room, note, QtCore.Qt.AlignmentFlag.AlignRight)
         return right - width - 8
 
     def _paint_dot(self, painter: QtGui.QPainter, room: QtCore.QRect, colour: str, line: int) -> int:

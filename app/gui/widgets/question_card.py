@@ -17,7 +17,7 @@ from app.core.message import Author, FieldKind, FormField, Message, PromptType, 
 from app.core.texts import bare_links, exact, unmarked, visible
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.widgets import controls
-from app.gui.widgets.badge import HeadingIcon
+from app.gui.widgets.badge import HeadingIcon, paint_box
 from app.gui.widgets.boxes import STRETCH, follow_width, hbox, vbox
 from app.gui.widgets.form import value_of
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say, show_or_hide
@@ -162,32 +162,23 @@ class OptionRow(QAbstractButton):
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         tokens = self._look.tokens
         painter = QtGui.QPainter(self)
-        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         on = self.isChecked()
         ring = bool(self.property("ring"))
         border = tokens.accent if on or ring else tokens.edge
-        painter.setPen(QtGui.QPen(QtGui.QColor(border), 1.5 if ring else 1))
-        painter.setBrush(
-            QtGui.QColor(tokens.accent_bg if on else tokens.hover if self.underMouse() else tokens.surface)
-        )
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
+        ground = tokens.accent_bg if on else tokens.hover if self.underMouse() else tokens.surface
+        around = QRectF(self.rect()).adjusted(1, 1, -1, -1)
+        paint_box(painter, around, border, ground, 8, wide=1.5 if ring else 1)
         box = QRectF(12.5, (self.height() - controls.TICK) / 2 + 0.5, controls.TICK - 1, controls.TICK - 1)
         controls.paint_tick(painter, self._look, box, on)
         painter.setPen(QtGui.QColor(tokens.text))
         painter.setFont(self.font())
         painter.drawText(self.rect().adjusted(LEFT, 0, -RIGHT, 0), WRAP, self._words)
         if self._number:
-            self._paint_number(painter)
-
-    def _paint_number(self, painter: QtGui.QPainter) -> None:
-        tokens = self._look.tokens
-        key = QRectF(self.width() - 31.5, (self.height() - 17) / 2, 19, 17)
-        painter.setPen(QtGui.QPen(QtGui.QColor(tokens.line_strong), 1))
-        painter.setBrush(QtGui.QColor(tokens.surface))
-        painter.drawRoundedRect(key, 4, 4)
-        painter.setPen(QtGui.QColor(tokens.text_2))
-        painter.setFont(sized(self.font(), 11))
-        painter.drawText(key, Qt.AlignmentFlag.AlignCenter, self._number)
+            key = QRectF(self.width() - 31.5, (self.height() - 17) / 2, 19, 17)
+            paint_box(painter, key, tokens.line_strong, tokens.surface, 4)
+            painter.setPen(QtGui.QColor(tokens.text_2))
+            painter.setFont(sized(self.font(), 11))
+            painter.drawText(key, Qt.AlignmentFlag.AlignCenter, self._number)
 
 
 YES, NO = "yes", "no"

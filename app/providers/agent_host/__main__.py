@@ -21,21 +21,15 @@ def main() -> int:
         os.setsid()
     become_subreaper()
     if sys.platform.startswith("linux") and (served := os.fork()):
-        return _wait_for(served)
+        # It ends once the process that serves has ended, and nothing of what that has started is left.
+        for stream in (0, 1):
+            os.close(stream)
+        _, status = os.waitpid(served, 0)
+        end_processes((), os.getpid())
+        return os.waitstatus_to_exitcode(status)
     # This one is asked for itself: it does not inherit it.
     become_subreaper()
     return run_host(AgentHost)
-
-
-def _wait_for(served: int) -> int:
-    """Return the exit status of the process that serves, once it has ended and nothing
-    of what it has started is left.
-    """
-    for stream in (0, 1):
-        os.close(stream)
-    _, status = os.waitpid(served, 0)
-    end_processes((), os.getpid())
-    return os.waitstatus_to_exitcode(status)
 
 
 if __name__ == "__main__":

@@ -204,7 +204,18 @@ class AgentSession:
         if kind in ("agent_message_chunk", "agent_thought_chunk"):
             return self._take_text(update, thinking=kind == "agent_thought_chunk")
         if kind in ("tool_call", "tool_call_update", "plan"):
-            return self._take_act(update)
+            if self._acts is None:
+                # Of an agent that only speaks the first tool call ends the turn.
+                if update.get("sessionUpdate") == "tool_call":
+                    title = str(update.get("title") or update.get("kind") or "")[:200]
+                    self._fail(ProviderError(FailureKind.AGENT_ACTED, title))
+                return False
+            self._heard.set()
+            try:
+                return self._acts.take(update)
+            except ProviderError as error:
+                self._fail(error)
+                return False
         if kind == "current_mode_update":
             self._check_mode(str(update.get("currentModeId")))
         elif kind == "usage_update":
@@ -354,20 +365,6 @@ class AgentSession:
             },
             "session": self._id if kept is not None else "",
         }
-
-    def _take_act(self, update: Message) -> bool:
-        """Take a report about a tool; of an agent that only speaks the first one ends the turn."""
-        if self._acts is None:
-            if update.get("sessionUpdate") == "tool_call":
-                title = str(update.get("title") or update.get("kind") or "")[:200]
-                self._fail(ProviderError(FailureKind.AGENT_ACTED, title))
-            return False
-        self._heard.set()
-        try:
-            return self._acts.take(update)
-        except ProviderError as error:
-            self._fail(error)
-            return False
 
     def _take_text(self, update: Message, *, thinking: bool) -> bool:
         text = as_object(update.get("content")).get("text")

@@ -524,7 +524,11 @@ class _Stream:
             if not self._whole and not self._full:
                 raise self._too_slow() from error
         except Exception as error:
-            self._rescue(error)
+            # Send what LiteLLM had read of the answer, but not yielded, when the connection broke.
+            for cause in chain(error):
+                text = getattr(cause, "generated_content", None)
+                if isinstance(text, str) and len(text) > self._buffer.characters:
+                    self._buffer.add(self._fitting("text", text[self._buffer.characters :]), "")
             raise self._failure(error) from error
         return self._finished()
 
@@ -549,7 +553,10 @@ class _Stream:
                     self._buffer.add_calls(self._calls.take(calls))
                     self._allow(limit, self._limits.idle)
                 if images := delta.get("images"):
-                    await self._take_pictures(images)
+                    # A large one takes longer to check than the other streams may wait.
+                    for media_type, data in await asyncio.to_thread(self._pictures.take, images):
+                        self._buffer.add_picture(self._sent_pictures, media_type, data)
+                        self._sent_pictures += 1
                     self._allow(limit, self._limits.idle)
                 self._pictures.note_signatures(delta.get("provider_specific_fields"))
                 if blocks := delta.get("thinking_blocks"):
@@ -562,12 +569,6 @@ class _Stream:
             if time.thread_time() - gave_way > _YIELD_SECONDS:
                 await asyncio.sleep(0)
                 gave_way = time.thread_time()
-
-    async def _take_pictures(self, images: list[Any]) -> None:
-        # A large one takes longer to check than the other streams may wait.
-        for media_type, data in await asyncio.to_thread(self._pictures.take, images):
-            self._buffer.add_picture(self._sent_pictures, media_type, data)
-            self._sent_pictures += 1
 
     def _fitting(self, kind: str, text: str) -> str:
         """Return the part of a piece that the limit of the answer still allows."""
@@ -629,13 +630,6 @@ class _Stream:
         if self._call.kind in request.OWN_PROTOCOLS:
             return {}
         return self._beside.state(self._calls.extras())
-
-    def _rescue(self, error: Exception) -> None:
-        """Send what LiteLLM had read of the answer, but not yielded, when the connection broke."""
-        for cause in chain(error):
-            text = getattr(cause, "generated_content", None)
-            if isinstance(text, str) and len(text) > self._buffer.characters:
-                self._buffer.add(self._fitting("text", text[self._buffer.characters :]), "")
 
     def _failure(self, error: BaseException) -> ProviderError:
         failure = classify(error, self._call.secrets)

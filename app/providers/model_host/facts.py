@@ -116,15 +116,11 @@ def _effort_facts(kind: str, model: str, entry: Mapping[str, Any]) -> dict[str, 
         temperature = TakesTemperature.WITHOUT_EFFORT
     else:
         temperature = TakesTemperature.NO
-    top = _top_effort(entry)
-    return {"efforts": efforts, "default_effort": default, "top_effort": top, "temperature": temperature}
-
-
-def _top_effort(entry: Mapping[str, Any]) -> str | None:
     levels = entry.get("reasoning_effort_levels") or [
         name for name in ("xhigh", "max") if entry.get(f"supports_{name}_reasoning_effort")
     ]
-    return next((name for name in ("xhigh", "max") if name in levels), None)
+    top = next((name for name in ("xhigh", "max") if name in levels), None)
+    return {"efforts": efforts, "default_effort": default, "top_effort": top, "temperature": temperature}
 
 
 def _efforts(kind: str, model: str, entry: Mapping[str, Any]) -> list[str]:

@@ -1,5 +1,4 @@
-"""The tool host: the child process for foreign and heavy code. `host` serves the requests of the parent;
-`errors`.
+"""The tool host: the child process for foreign and heavy code. `host` serves the requests of the parent.
 
 `web`: downloads and searches; pages are read by `files/file_reader`. MCP: `mcp_server` is the connection to
 one server, with its calls, and its resources and prompts; `mcp_transports` the transports, limits and logs,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from app.children.processes import HostServer, Pipes
 from app.core.json_values import as_object
 from app.core.texts import clean_values
-from app.tools.tool_host.errors import RequestError
+from app.core.tool import ToolError
 from app.tools.tool_host.mcp_results import shortened
 from app.tools.tool_host.server_processes import kill_all_groups
 
@@ -44,7 +44,7 @@ class ToolHost(HostServer):
     async def _do(self, line: dict[str, Any]) -> dict[str, Any]:
         try:
             return {"result": await self._operations[line["op"]](line)}
-        except RequestError as error:
+        except ToolError as error:
             return {"error": shortened(str(error)), "problem": error.problem}
         except Exception as error:
             _LOG.exception("a request failed in an unforeseen way")
@@ -62,11 +62,11 @@ class ToolHost(HostServer):
 
         service = SERVICES.get(line["name"])
         if service is None:
-            raise RequestError(f"There is no service {line['name']!r}.")
+            raise ToolError(f"There is no service {line['name']!r}.")
         return as_object(clean_values(await service(line["arguments"]), shortened))
 
     async def _connect(self, line: Line) -> Line:
-        """Connect to a server, again if it was connected, and return what it offers. Raises RequestError."""
+        """Connect to a server, again if it was connected, and return what it offers. Raises ToolError."""
         connection = await asyncio.to_thread(_load_mcp)
         name = str(line["server"]["name"])
         async with self._connecting.setdefault(name, asyncio.Lock()):
@@ -105,10 +105,10 @@ class ToolHost(HostServer):
         return {}
 
     def _connected(self, line: Line) -> "Server":
-        """Return the server that a request is for. Raises RequestError."""
+        """Return the server that a request is for. Raises ToolError."""
         server = self._servers.get(line["server"])
         if server is None:
-            raise RequestError(f"The MCP server {line['server']!r} is not connected.")
+            raise ToolError(f"The MCP server {line['server']!r} is not connected.")
         return server
 
 

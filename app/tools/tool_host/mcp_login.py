@@ -26,8 +26,7 @@ from pydantic import AnyUrl, ValidationError
 
 from app.core.servers import kept_login
 from app.core.texts import visible
-from app.core.tool import ServerProblem
-from app.tools.tool_host.errors import RequestError
+from app.core.tool import ServerProblem, ToolError
 
 _REQUEST_BYTES = 8_000
 _READ_SECONDS = 5.0
@@ -42,7 +41,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 Agree = Callable[[str], Awaitable[bool]]
 
 
-class LoginProblem(RequestError):
+class LoginProblem(ToolError):
     """A login that is needed, was refused or did not work."""
 
     def __init__(self, text: str, problem: str = ServerProblem.LOGIN) -> None:
@@ -125,7 +124,7 @@ class Login(OAuthClientProvider):
         kept: str,
         *,
         on_change: Callable[[str], None],
-        on_failure: Callable[[RequestError], None],
+        on_failure: Callable[[ToolError], None],
         redirect: Redirect | None = None,
         address: str = f"http://127.0.0.1{_PATH}",
         agree: Agree | None = None,
@@ -162,7 +161,7 @@ class Login(OAuthClientProvider):
                 outgoing = await flow.asend(response)
         except StopAsyncIteration:
             return
-        except RequestError as error:
+        except ToolError as error:
             self._on_failure(error)
             raise
         except GeneratorExit:

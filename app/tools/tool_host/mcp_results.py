@@ -185,7 +185,16 @@ class _ResultParts:
         elif kind == "resource":
             self.take_resource(part.get("resource") or {})
         elif kind == "resource_link":
-            self._take_link(part)
+            uri = str(part.get("uri", ""))
+            name = str(part.get("title") or part.get("name") or uri)
+            said = f": {part['description']}" if part.get("description") else ""
+            self.texts.append(f"[{name}]({uri}){said}")
+            if len(self.links) < _LINKS and len(uri) <= _URI_CHARACTERS:
+                shown = {"name": name, "description": str(part.get("description") or "")}
+                self.links.append(
+                    {"type": "resource_link", "uri": uri, "mimeType": str(part.get("mimeType") or "")}
+                    | {key: readable(value)[:_LINK_CHARACTERS] for key, value in shown.items()}
+                )
         else:
             self.texts.append(f"[{kind}, not shown]")
 
@@ -229,35 +238,12 @@ class _ResultParts:
         kept = base64.b64encode(content).decode()
         self.files.append({"name": name, "media_type": media_type, "text": "", "data": kept})
 
-    def _take_link(self, part: Json) -> None:
-        uri = str(part.get("uri", ""))
-        name = str(part.get("title") or part.get("name") or uri)
-        said = f": {part['description']}" if part.get("description") else ""
-        self.texts.append(f"[{name}]({uri}){said}")
-        if len(self.links) < _LINKS and len(uri) <= _URI_CHARACTERS:
-            shown = {"name": name, "description": str(part.get("description") or "")}
-            self.links.append(
-                {"type": "resource_link", "uri": uri, "mimeType": str(part.get("mimeType") or "")}
-                | {key: readable(value)[:_LINK_CHARACTERS] for key, value in shown.items()}
-            )
-
 
 def _name_of(uri: str) -> str:
     """Return the last part of an address as the name of a file."""
     last = unquote(uri.partition("?")[0].rstrip("/").rpartition("/")[2])
     return (
         "".join(" " if one in '\\/:*?"<>|' else one for one in visible(last))[:_FILE_NAME].strip() or "file"
-    )
-
-
-def _are_parts(value: Any) -> bool:
-    """Return whether a value is a result's parts again, as servers of the Python SDK send those
-    of some functions.
-    """
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(item, Mapping) and item.get("type") in _PARTS for item in value)
     )
 
 
@@ -269,7 +255,12 @@ def _is_said(structured: Any, texts: Sequence[str]) -> bool:
     if not said:
         return False
     inner = structured["result"] if isinstance(structured, Mapping) and [*structured] == ["result"] else None
-    if _are_parts(inner):
+    # Parts of a result again, as servers of the Python SDK send those of some functions.
+    if (
+        isinstance(inner, list)
+        and bool(inner)
+        and all(isinstance(item, Mapping) and item.get("type") in _PARTS for item in inner)
+    ):
         return True
     return structured in said or (
         inner is not None and (inner in [*said, *texts] or inner in (said, [*texts]))

@@ -29,9 +29,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from app.children.processes import search_path, system_environment
 from app.core.texts import readable, visible
-from app.core.tool import ServerProblem
+from app.core.tool import ServerProblem, ToolError
 from app.tools.tool_host import mcp_elicitation, mcp_results, server_processes
-from app.tools.tool_host.errors import RequestError
 from app.tools.tool_host.mcp_login import Login, Redirect
 from app.tools.tool_host.mcp_results import plain_result
 from app.tools.tool_host.mcp_transports import Guard, ServerLog, http_transport, stdio_transport
@@ -144,7 +143,7 @@ async def read_resource(client: Client, line: Line) -> dict[str, Any]:
     contents = (await client.read_resource(line["uri"])).contents
     taken = plain_result({"content": [{"type": "resource", "resource": plain_json(one)} for one in contents]})
     if not taken["files"]:
-        raise RequestError(taken["text"] or "The resource is empty.", ServerProblem.FAILED)
+        raise ToolError(taken["text"] or "The resource is empty.", ServerProblem.FAILED)
     return {"files": _readable_files(taken)}
 
 
@@ -255,7 +254,7 @@ class Server:
         return not self._owner.done() and not self._leaving and not self._guard.ended
 
     async def connected(self) -> None:
-        """Wait until the tools are known. Raises RequestError that says why the server could not be
+        """Wait until the tools are known. Raises ToolError that says why the server could not be
         reached.
         """
         await asyncio.shield(self._ready)
@@ -272,35 +271,35 @@ class Server:
         self, tool: str, arguments: dict[str, Any], page: str, put: Callable[[Line], None]
     ) -> dict[str, Any]:
         """Call a tool, and read the `page` that it names for its results.
-        Raises RequestError. Cancelling ends it in the server.
+        Raises ToolError. Cancelling ends it in the server.
         """
         async with self._used() as client, self._running(put, self._limits["call"]) as call:
             result = await client.call_tool(tool, arguments, progress_callback=call.on_progress)
             return mcp_results.plain_result(plain_json(result), await self._page(client, page, result))
 
     async def look_up(self, line: Line) -> dict[str, Any]:
-        """Return what a line asks about resources and prompts. Raises RequestError."""
+        """Return what a line asks about resources and prompts. Raises ToolError."""
         async with self._used() as client, asyncio.timeout(self._limits["call"]):
             return await OPERATIONS[line["what"]](client, line)
 
     @contextlib.asynccontextmanager
     async def _used(self) -> AsyncGenerator[Client, None]:
-        """Yield the connection; what goes wrong with it is a RequestError in words."""
+        """Yield the connection; what goes wrong with it is a ToolError in words."""
         if self._client is None:
-            raise RequestError(self._guard.reason or f"The MCP server {self.name!r} is not connected.")
+            raise ToolError(self._guard.reason or f"The MCP server {self.name!r} is not connected.")
         try:
             yield self._client
         except TimeoutError:
-            raise RequestError(
+            raise ToolError(
                 f"The MCP server {self.name!r} gave no answer within {self._limits['call']:.0f} seconds."
             ) from None
-        except RequestError:
+        except ToolError:
             raise
         except Exception as error:
             leaf = _first_leaf(error)
             if _connection_lost(leaf):
                 self._guard.end()
-            raise RequestError(f"The MCP server {self.name!r} failed: {self._words(leaf)}") from error
+            raise ToolError(f"The MCP server {self.name!r} failed: {self._words(leaf)}") from error
 
     @contextlib.asynccontextmanager
     async def _running(
@@ -366,7 +365,7 @@ class Server:
         except TimeoutError:
             problem = ServerProblem.NO_ANSWER
             reason = self._guard.reason or f"Timed out after {self._limits['connect']:.0f} seconds."
-        except RequestError as error:
+        except ToolError as error:
             reason, problem = str(error), error.problem
         except asyncio.CancelledError:
             reason = "It was disconnected."
@@ -385,7 +384,7 @@ class Server:
         else:
             reason = self._whole(reason)
             self._log.note(f"(could not be connected to) {reason}")
-            self._ready.set_exception(RequestError(reason, problem))
+            self._ready.set_exception(ToolError(reason, problem))
             # Marks the exception as seen: perhaps nobody waits for it any more.
             self._ready.exception()
 

@@ -4,21 +4,18 @@ import asyncio
 import os
 
 from app.children.processes import find_command, kill_group
-from app.core.tool import ServerProblem
-from app.tools.tool_host.errors import RequestError
+from app.core.tool import ServerProblem, ToolError
 
 # Those of the servers that run; also read by the thread that acts when the event loop is stuck.
 GROUPS: set[int] = set()
 
 
 async def resolve(command: str, cwd: str | None, path: str) -> str:
-    """Return the file of a command. Raises RequestError that names the folders searched."""
+    """Return the file of a command. Raises ToolError that names the folders searched."""
     found = await asyncio.to_thread(find_command, command, cwd, path)
     if found is None:
         where = path.replace(os.pathsep, ", ")
-        raise RequestError(
-            f"The command {command!r} was not found. Looked in: {where}", ServerProblem.NOT_FOUND
-        )
+        raise ToolError(f"The command {command!r} was not found. Looked in: {where}", ServerProblem.NOT_FOUND)
     return found
 
 

@@ -27,7 +27,7 @@ from app.children.host_client import child_answer
 from app.children.processes import FILE_READER
 from app.core.json_values import object_in, objects_in
 from app.core.texts import clean_text
-from app.tools.tool_host.errors import RequestError
+from app.core.tool import ToolError
 
 # Clouds (Azure, Oracle) serve their secrets at these addresses, which Python considers public.
 _METADATA = (IPv4Network("168.63.129.16/32"), IPv4Network("192.0.0.0/24"))
@@ -132,7 +132,7 @@ async def download(
     """Download an address.
     `accepts` are the allowed content types: `text/html`, or `text/` for all text types.
 
-    An answer without a type is accepted as `""`. Raises RequestError.
+    An answer without a type is accepted as `""`. Raises ToolError.
     """
     url = checked_url(address)
     if query:
@@ -144,25 +144,25 @@ async def download(
             async with _session(policy, certificates) as session:
                 return await _follow(session, url, policy, limits, accepts)
     except TimeoutError:
-        raise RequestError(f"{shown(url)} did not answer within {limits.seconds:g} seconds.") from None
+        raise ToolError(f"{shown(url)} did not answer within {limits.seconds:g} seconds.") from None
     except aiohttp.ClientConnectorDNSError:
-        raise RequestError(f"There is no server named {url.host!r}, or the network is down.") from None
+        raise ToolError(f"There is no server named {url.host!r}, or the network is down.") from None
     except aiohttp.ClientConnectorCertificateError:
-        raise RequestError(f"{shown(url)} has no valid certificate, so it was not read.") from None
+        raise ToolError(f"{shown(url)} has no valid certificate, so it was not read.") from None
     except (aiohttp.ClientError, OSError, ValueError) as error:
-        raise RequestError(f"{shown(url)} could not be read: {_words(error)}") from None
+        raise ToolError(f"{shown(url)} could not be read: {_words(error)}") from None
 
 
 def checked_url(address: str) -> URL:
     """Return a web address as it will be requested.
 
-    Raises RequestError for anything but http(s)://host[:port][/path][?query].
+    Raises ToolError for anything but http(s)://host[:port][/path][?query].
     """
     text = address.strip()
     if not text:
-        raise RequestError("The address is empty; give one that starts with https:// or http://.")
+        raise ToolError("The address is empty; give one that starts with https:// or http://.")
     if len(text) > MAX_ADDRESS_CHARACTERS:
-        raise RequestError(f"The address is longer than {MAX_ADDRESS_CHARACTERS:,} characters.")
+        raise ToolError(f"The address is longer than {MAX_ADDRESS_CHARACTERS:,} characters.")
     try:
         url = URL(text)
         # A space in the path or the query is percent-encoded, one in the host is none of a web address.
@@ -170,11 +170,9 @@ def checked_url(address: str) -> URL:
     except ValueError:
         usable = False
     if not usable or any(character.isspace() and character != " " for character in text):
-        raise RequestError(
-            f"Not a web address: {text[:200]!r}; give one that starts with https:// or http://."
-        )
+        raise ToolError(f"Not a web address: {text[:200]!r}; give one that starts with https:// or http://.")
     if url.user is not None or url.password is not None:
-        raise RequestError("The address holds a name or password; give it without.")
+        raise ToolError("The address holds a name or password; give it without.")
     return url.with_fragment(None)
 
 
@@ -222,32 +220,32 @@ async def _follow(
             if response.status not in _REDIRECTS:
                 return await _read(response, limits, accepts)
             if not (target := response.headers.get("Location", "")):
-                raise RequestError(f"{shown(url)} sends on to nowhere (status {response.status}).")
+                raise ToolError(f"{shown(url)} sends on to nowhere (status {response.status}).")
             url = checked_url(str(url.join(URL(target))))
-    raise RequestError(f"{shown(url)} is one redirect too many; {limits.redirects} are followed.")
+    raise ToolError(f"{shown(url)} is one redirect too many; {limits.redirects} are followed.")
 
 
 async def _read(response: aiohttp.ClientResponse, limits: WebLimits, accepts: tuple[str, ...]) -> Download:
     where = shown(response.url)
     if not 200 <= response.status < 300:
-        raise RequestError(f"{where} answered {response.status} {(response.reason or '')[:100]}.".strip())
+        raise ToolError(f"{where} answered {response.status} {(response.reason or '')[:100]}.".strip())
     claimed = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if claimed == "application/pdf":
-        raise RequestError(f"{where} is a PDF file, which cannot be read yet; look for a web page instead.")
+        raise ToolError(f"{where} is a PDF file, which cannot be read yet; look for a web page instead.")
     if claimed and not any(claimed == one or (one[-1] == "/" and claimed.startswith(one)) for one in accepts):
-        raise RequestError(f"{where} is of the type {claimed[:100]!r}, which is no text and was not read.")
+        raise ToolError(f"{where} is of the type {claimed[:100]!r}, which is no text and was not read.")
     data = bytearray()
     # Decompressed piece by piece, so that a decompression bomb ends at the limit too.
     async for piece in response.content.iter_chunked(_READ_BYTES):
         data += piece
         if len(data) > limits.size:
-            raise RequestError(f"{where} is larger than {limits.size / 1e6:g} MB and was not read.")
+            raise ToolError(f"{where} is larger than {limits.size / 1e6:g} MB and was not read.")
     return Download(str(response.url), claimed, response.charset or "", bytes(data))
 
 
 def _check_address(host: str, address: str, policy: AddressPolicy) -> None:
     if not policy.allows(address):
-        raise RequestError(
+        raise ToolError(
             f"{host!r} is an address of this computer or of a private network, which web pages are not"
             " read from."
         )
@@ -273,12 +271,12 @@ _ACCEPTS = (
 async def fetch(url: str, *, policy: AddressPolicy = PUBLIC, limits: WebLimits = LIMITS) -> dict[str, Any]:
     """Return a page's `url` (after redirects), `title` and `text` (Markdown), and a `note` if it was cut.
 
-    Raises RequestError.
+    Raises ToolError.
     """
     page = await download(url, policy=policy, limits=limits, accepts=_ACCEPTS)
     title, text = await _readable(page, limits.seconds)
     if not text:
-        raise RequestError(f"{page.url[:200]} holds no text (it may need a browser that runs scripts).")
+        raise ToolError(f"{page.url[:200]} holds no text (it may need a browser that runs scripts).")
     note = ""
     if len(text) > MAX_CHARACTERS:
         note = f"Only the first {MAX_CHARACTERS:,} of {len(text):,} characters are shown."
@@ -290,20 +288,20 @@ async def _readable(page: Download, seconds: float) -> tuple[str, str]:
     which can be ended.
     """
     if page.data.startswith(b"%PDF-"):
-        raise RequestError(f"{page.url[:200]} is a PDF file, which cannot be read yet; look for a web page.")
+        raise ToolError(f"{page.url[:200]} is a PDF file, which cannot be read yet; look for a web page.")
     if b"\0" in page.data and not page.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise RequestError(f"{page.url[:200]} is no text and was not read.")
+        raise ToolError(f"{page.url[:200]} is no text and was not read.")
     told = (page.charset, page.url, page.content_type)
     request = {"web_page": base64.b64encode(page.data).decode(), "told": told}
     try:
         async with asyncio.timeout(seconds):
             found = await child_answer(FILE_READER, request)
     except TimeoutError:
-        raise RequestError(f"{page.url[:200]} takes too long to read; look for another page.") from None
+        raise ToolError(f"{page.url[:200]} takes too long to read; look for another page.") from None
     except OSError:
         found = None
     if found is None or "error" in found[0]:
-        raise RequestError(f"{page.url[:200]} could not be read; look for another page.")
+        raise ToolError(f"{page.url[:200]} could not be read; look for another page.")
     return found[0]["title"], found[1].decode()
 
 
@@ -321,7 +319,7 @@ ENGINES: Final = ("duckduckgo",)
 async def search(query: str, engine: str, count: int, *, limits: WebLimits = LIMITS) -> dict[str, Any]:
     """Return `results`, at most `count`, the best first, each with `title`, `url` and `snippet`.
 
-    `engine` is a name of ENGINES or the address of a SearXNG server. Raises RequestError.
+    `engine` is a name of ENGINES or the address of a SearXNG server. Raises ToolError.
     """
     count = max(1, min(count, MAX_RESULTS))
     if engine.startswith(("http://", "https://")):
@@ -329,7 +327,7 @@ async def search(query: str, engine: str, count: int, *, limits: WebLimits = LIM
     else:
         if engine not in ENGINES:
             names = ", ".join(ENGINES)
-            raise RequestError(
+            raise ToolError(
                 f"There is no search engine {engine[:100]!r}; the settings take {names}"
                 " or the address of a SearXNG server."
             )
@@ -349,13 +347,13 @@ async def _ddgs(query: str, engine: str, count: int, limits: WebLimits) -> list[
         async with asyncio.timeout(limits.seconds):
             rows = await asyncio.to_thread(ask)
     except (TimeoutError, TimeoutException):
-        raise RequestError(f"{engine} did not answer in time; try again later.") from None
+        raise ToolError(f"{engine} did not answer in time; try again later.") from None
     except RatelimitException:
-        raise RequestError(f"{engine} takes no more questions for now; wait, or use fewer.") from None
+        raise ToolError(f"{engine} takes no more questions for now; wait, or use fewer.") from None
     except DDGSException as error:
         if "No results" in str(error):
             return []
-        raise RequestError(f"{engine} could not be asked: {' '.join(str(error).split())[:200]}") from None
+        raise ToolError(f"{engine} could not be asked: {' '.join(str(error).split())[:200]}") from None
     return [{"title": row.get("title"), "url": row.get("href"), "content": row.get("body")} for row in rows]
 
 
@@ -370,7 +368,7 @@ async def _searxng(query: str, address: str, limits: WebLimits) -> list[Mapping[
     )
     rows = (object_in(answer.data) or {}).get("results")
     if not isinstance(rows, list):
-        raise RequestError(f"{address[:200]} did not answer as a SearXNG server does (JSON with results).")
+        raise ToolError(f"{address[:200]} did not answer as a SearXNG server does (JSON with results).")
     return [*objects_in(rows)]
 
 

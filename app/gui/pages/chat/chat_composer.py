@@ -83,9 +83,7 @@ class LimitsButton(MenuButton):
 
     def ask(self) -> None:
         """Ask for the limits."""
-        dialog = LimitsDialog(self._language, self._look, self._chosen, self.window())
-        dialog.given.connect(self.chosen)
-        dialog.open()
+        LimitsDialog(self._language, self._look, self._chosen, self.window()).then(self.chosen.emit)
 
 
 class LimitsDialog(ValueDialog):

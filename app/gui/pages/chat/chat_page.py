@@ -22,8 +22,8 @@ from app.gui.pages.chat.orchestrator_box import OrchestratorBox
 from app.gui.pages.chat.over_input import OPEN, ResultCard, WorkingStrip
 from app.gui.pages.first_page import FirstPage
 from app.gui.panels.conversation_view import ConversationView, keep_text
-from app.gui.transcript.message_actions import PIN, UNPIN
 from app.gui.transcript.row_text import MAX_COLUMN, WIDE
+from app.gui.transcript.selection import PIN, UNPIN
 from app.gui.transcript.transcript_model import TurnEvent
 from app.gui.widgets.boxes import Part, centred, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import CHAT, DECIDE, WORK

@@ -22,7 +22,7 @@ from app.engine.request import turns_used
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import state_of, tone_of, works
 from app.gui.widgets.badge import fill_box, initials
-from app.gui.widgets.boxes import STRETCH, hbox, put_in_tab_order, set_across, vbox
+from app.gui.widgets.boxes import STRETCH, Fitting, hbox, put_in_tab_order, set_across, vbox
 from app.gui.widgets.controls import ENTER, TickBox, button, icon_button, passing_menu, scrolling
 from app.gui.widgets.editable_lists import PlanList
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
@@ -213,7 +213,7 @@ class Head(QWidget):
             self.clicked.emit()
 
 
-class OrchestratorBox(QFrame):
+class OrchestratorBox(Fitting, QFrame):
     """Shows a group at work and lets the user steer it.
 
     Signals: pause_requested() (a second one pauses at once), stop_requested(), unfolded(on),
@@ -311,10 +311,6 @@ class OrchestratorBox(QFrame):
     def set_room(self, height: int) -> None:
         """Set the largest height of the unfolded part, in pixels."""
         self._room = max(LEAST_BODY, height)
-        self._fit()
-
-    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
-        super().resizeEvent(event)
         self._fit()
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:

@@ -23,7 +23,7 @@ from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import time_text
 from app.gui.transcript.transcript_model import TurnBook, shown_name
 from app.gui.widgets.badge import HeadingIcon
-from app.gui.widgets.boxes import STRETCH, Part, drop, empty, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Fitting, Part, drop, empty, frame, hbox, vbox
 from app.gui.widgets.controls import ENTER, ShorteningButton, button, icon_button, keep_place, scrolling
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, plain_tip, say, show_as
@@ -383,7 +383,7 @@ def author_text(version: FileVersion, words: Language) -> str:
     return exact(version.author) or words("transcript.you")
 
 
-class FilesList(ItemList):
+class FilesList(Fitting, ItemList):
     """Shows each file with its version, who wrote it, and its size; hidden while there is none.
 
     Signals: asked(path, OPEN, SAVE, COPY, FOLDER, DELETE or PREVIEW), changed(), left() when it goes and had
@@ -430,10 +430,6 @@ class FilesList(ItemList):
         self.setVisible(bool(rows))
         if files != before:
             self.changed.emit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
 
     def _fit(self) -> None:
         """Set the height to that of the rows, up to a limit."""

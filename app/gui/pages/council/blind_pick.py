@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QResizeEvent
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from app.core.council import PANEL, PICKS, BlindPick
@@ -26,6 +26,7 @@ from app.gui.pages.council.council_columns import Letter
 from app.gui.pages.council.decision_steps import MARGIN
 from app.gui.widgets import boxes
 from app.gui.widgets.badge import Chip, HeadingIcon
+from app.gui.widgets.boxes import Fitting
 from app.gui.widgets.controls import Button, TickBox, button, scrolling
 from app.gui.widgets.notices import announce
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
@@ -63,7 +64,7 @@ def is_later(judged: Judged) -> bool:
     return blind is not None and bool(blind.order) and len(judged.record.blind_texts()) < len(PICKS[:2])
 
 
-class BlindPickView(QWidget):
+class BlindPickView(Fitting, QWidget):
     """Offers a blind pick, shows the two answers, and says after the pick which was which and what each cost.
 
     Emits asked() where the answers are to be written, or shown once they are; picked(one of PICKS), closed()
@@ -152,10 +153,6 @@ class BlindPickView(QWidget):
     def _tell(self, step: BlindStep) -> None:
         if self.isVisible() and step == self._step:
             announce(self, self.accessibleName())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
 
     def _fit(self) -> None:
         if self._answers is not None:

@@ -27,7 +27,18 @@ from app.gui.pages.council.decision_steps import MARGIN
 from app.gui.transcript.row_text import COLUMN
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Avatar, initials, paint_box
-from app.gui.widgets.boxes import STRETCH, drop, empty, hbox, put_where, stops_in, thin_line, vbox, widgets_in
+from app.gui.widgets.boxes import (
+    STRETCH,
+    Fitting,
+    drop,
+    empty,
+    hbox,
+    put_where,
+    stops_in,
+    thin_line,
+    vbox,
+    widgets_in,
+)
 from app.gui.widgets.controls import ENTER, ShorteningButton, button, icon_button
 from app.gui.widgets.text import (
     ElidedLabel,
@@ -70,7 +81,7 @@ class Letter(QWidget):
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.letter)
 
 
-class CouncilColumn(QFrame):
+class CouncilColumn(Fitting, QFrame):
     """A column: header, what is held, the transcript rows of one participant, and the actions.
 
     Signals: use_requested(message id, "" to take it back), retry_requested(message id), settings_requested(),
@@ -201,10 +212,6 @@ class CouncilColumn(QFrame):
         show_as(self._use, "primary" if used else "", words("council.used" if used else "council.use"))
         self._use.setToolTip(plain_tip(words("council.use.hint")))
         self._use.setVisible(answer is not None)
-        self._fit()
-
-    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
-        super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:

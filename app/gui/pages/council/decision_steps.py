@@ -4,12 +4,12 @@ from collections.abc import Collection, Mapping
 from functools import partial
 
 from PySide6.QtCore import QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
+from PySide6.QtGui import QColor, QKeySequence, QPainter, QPaintEvent, QShortcut
 from PySide6.QtWidgets import QWidget
 
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.transcript.search import AGREED, DIFFERS
-from app.gui.widgets.boxes import STRETCH, hbox, thin_line, vbox
+from app.gui.widgets.boxes import STRETCH, Fitting, hbox, thin_line, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import Button, MenuButton, ShorteningButton, button, ticked
 from app.gui.widgets.text import named, plain_tip, say
@@ -70,7 +70,7 @@ class StepButton(ShorteningButton):
         painter.drawText(circle, Qt.AlignmentFlag.AlignCenter, self._place)
 
 
-class DecisionSteps(QWidget):
+class DecisionSteps(Fitting, QWidget):
     """The steps side by side, or a button with a menu of them where that is too wide; Alt
     and a number open one.
 
@@ -147,10 +147,6 @@ class DecisionSteps(QWidget):
             self._buttons[step].show_step(str(place + 1), text, number, done=done, hint=hint)
         for kind, mark in self._marks.items():
             mark.setVisible(kind in marked and self.value() == ANSWERS)
-        self._fit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:

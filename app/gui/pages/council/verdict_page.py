@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from app.core.catalog import EMBEDDED
@@ -32,7 +32,18 @@ from app.gui.pages.council.vote_chart import VoteChart
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.widgets import controls
 from app.gui.widgets.badge import Chip, HeadingIcon
-from app.gui.widgets.boxes import STRETCH, FlowBox, card, empty, hbox, put_where, set_across, stops_in, vbox
+from app.gui.widgets.boxes import (
+    STRETCH,
+    Fitting,
+    FlowBox,
+    card,
+    empty,
+    hbox,
+    put_where,
+    set_across,
+    stops_in,
+    vbox,
+)
 from app.gui.widgets.controls import passing_menu
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, restyle, say
 
@@ -192,7 +203,7 @@ class HolderBar(QWidget):
         QPainter(self).fillRect(self.rect(), QColor(self._look.tokens.speaker(self._index)[0]))
 
 
-class VerdictPage(CitingPage):
+class VerdictPage(Fitting, CitingPage):
     """Shows a verdict, or of a debate that has none how to get it.
 
     Emits argue_requested(option id), check_requested(participant id), join_requested() for who answered from
@@ -290,10 +301,6 @@ class VerdictPage(CitingPage):
         """Scroll to what all voted, once it has its place."""
         if (votes := self.findChild(QWidget, "council_before_after")) is not None:
             QTimer.singleShot(0, votes, partial(controls.bring_into_sight, votes))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
 
     def _fit(self) -> None:
         if self._shown is None:

@@ -12,6 +12,7 @@ from app.engine.council.record import Record
 from app.engine.debate.replies import LETTERS
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.pages.council.council_columns import Shown
+from app.gui.widgets.badge import paint_box
 from app.gui.widgets.text import PaintedText, plain_tip
 
 PADDING = 4
@@ -101,9 +102,7 @@ class VoteChart(PaintedText):
         for number in reversed(range(len(self._lines))):
             self._paint_line(painter, number)
         if self.property("ring"):
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QtGui.QPen(QtGui.QColor(tokens.accent), 1))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+            paint_box(painter, self.rect(), tokens.accent, "transparent", 7)
 
     def _paint_rounds(self, painter: QtGui.QPainter) -> None:
         """Paint the names of the rounds under the lines, as many as fit."""

@@ -207,8 +207,7 @@ class DataPage(DataShown):
             work = self._restore(contents, dialog.sessions(), documents=missing, replace=changed)
             self._tasks.start("restore", work)
 
-        dialog.accepted.connect(restore)
-        dialog.open()
+        dialog.then(restore)
 
     async def _restore(
         self, contents: BackupContents, sessions: list[str], *, documents: bool, replace: bool
@@ -315,8 +314,7 @@ class DataPage(DataShown):
         title = " ".join(thrown[0].title.split())[:80] if thrown else ""
         remove, sure = words("data.bin.remove_now"), words("data.bin.sure", count=len(files), title=title)
         dialog = ConfirmDialog(words, remove, sure, remove, self)
-        dialog.accepted.connect(lambda: self._tasks.start("empty bin", self._remove(files)))
-        dialog.open()
+        dialog.then(lambda: self._tasks.start("empty bin", self._remove(files)))
 
     async def _take_out(self, file: str) -> None:
         thrown = next((item for item in self._thrown if item.file == file), None)
@@ -497,8 +495,7 @@ class SavedPromptsPage(QWidget):
 
     def _edit(self, prompt: SavedPrompt) -> None:
         dialog = SavedPromptDialog(self._language, prompt, self.window())
-        dialog.given.connect(lambda given: self._start(lambda: self._prompts.save(self._named(given))))
-        dialog.open()
+        dialog.then(lambda given: self._start(lambda: self._prompts.save(self._named(given))))
 
     def _named(self, prompt: SavedPrompt) -> SavedPrompt:
         """Return a new prompt under a name that no other one has."""

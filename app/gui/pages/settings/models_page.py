@@ -416,8 +416,7 @@ class LocalModelsPage(DataShown):
     def _confirm(self, dialog: ConfirmDialog, act: Callable[[], Awaitable[object]]) -> None:
         """Open a dialog, and call `act` once the user agrees."""
         # Beside the task that asked, which may still be reading the list of models.
-        dialog.accepted.connect(lambda: self._tasks.add("local model", self._do(act())))
-        dialog.open()
+        dialog.then(lambda: self._tasks.add("local model", self._do(act())))
 
     async def _check(self, model_id: str) -> None:
         """Check a model's file, then whether the model can vote."""

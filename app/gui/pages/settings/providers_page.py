@@ -258,8 +258,7 @@ class ProviderPage(QWidget):
         shown = self._status.config
         dialog = AgentConsentDialog(self._language, shown, self.window())
         allow = self._engine.connections.allow_agent
-        dialog.accepted.connect(lambda: self._change("allow agent", lambda: allow(shown)))
-        dialog.open()
+        dialog.then(lambda: self._change("allow agent", lambda: allow(shown)))
 
     async def _forbid(self) -> None:
         await self._engine.connections.deny_agent(self.provider_id)
@@ -500,9 +499,7 @@ class ProvidersPage(QWidget):
         to the command line.
         """
         found = await self._engine.connections.found_agents()
-        dialog = AgentDialog(self._language, found, self.window())
-        dialog.given.connect(self._on_agent_given)
-        dialog.open()
+        AgentDialog(self._language, found, self.window()).then(self._on_agent_given)
 
     def _on_agent_given(self, line: str) -> None:
         try:
@@ -511,8 +508,7 @@ class ProvidersPage(QWidget):
             self.page().show_error(error)
             return
         dialog = AgentConsentDialog(self._language, shown, self.window())
-        dialog.accepted.connect(lambda: self._tasks.start("add agent", self._add_allowed(shown)))
-        dialog.open()
+        dialog.then(lambda: self._tasks.start("add agent", self._add_allowed(shown)))
 
     async def _add_allowed(self, shown: ProviderConfig) -> None:
         try:

@@ -255,10 +255,7 @@ class ServersPage(QWidget):
             status = self._status
             dialog = ConsentDialog(self._language, status, self)
             name = f"allow server {status.server.name}"
-            dialog.accepted.connect(
-                lambda: self._tasks.start(name, self._do(self._engine.servers.allow(status)))
-            )
-            dialog.open()
+            dialog.then(lambda: self._tasks.start(name, self._do(self._engine.servers.allow(status))))
 
     async def _forget(self, server: str) -> None:
         undo = await self._engine.servers.remove(server)

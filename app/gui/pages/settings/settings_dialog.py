@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal, qVersion
-from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, qVersion
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QDialog, QFrame, QKeySequenceEdit, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from app import __version__
@@ -32,7 +32,7 @@ from app.gui.pages.settings.models_page import LocalModelsPage, ModelsPage
 from app.gui.pages.settings.providers_page import NetworkPage, ProvidersPage
 from app.gui.pages.settings.servers_page import PermissionsPage, ServersPage
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, empty, focus_chain, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, FontFitting, empty, focus_chain, frame, hbox, vbox
 from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.controls import bring_into_sight, button, icon_button, keep_place, scrolling
 from app.gui.widgets.form import Steps
@@ -308,7 +308,7 @@ Undo = Callable[[], Awaitable[bool]]
 STYLE = ListStyle(height=32, left=9, space=6)
 
 
-class SettingsDialog(QDialog):
+class SettingsDialog(FontFitting, QDialog):
     """Shows the settings; `settings` returns the current ones.
 
     Signals: providers_changed(), settings_chosen({name: value}) as soon as something is chosen,
@@ -426,15 +426,6 @@ class SettingsDialog(QDialog):
             event.accept()
         else:
             super().keyPressEvent(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._fit()
 
     def _fit(self) -> None:
         """Set the width of the list for the text size, within a part of the dialog."""

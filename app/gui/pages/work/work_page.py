@@ -13,7 +13,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.core.criteria import CriterionState
@@ -27,7 +27,7 @@ from app.gui.pages.chat.chat_composer import LimitsButton
 from app.gui.pages.chat.over_input import CriteriaList, FilesList
 from app.gui.pages.list_page import ALL, WIDE, ActingList, Details, FilterChips, ListPage
 from app.gui.panels.conversation_view import QuestionCards
-from app.gui.widgets.badge import AVATAR, initial, paint_avatar
+from app.gui.widgets.badge import AVATAR, initial, paint_avatar, paint_box
 from app.gui.widgets.boxes import STRETCH, FlowBox, Part, drop, empty, hbox, thin_line, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.composer import Composer
@@ -169,9 +169,7 @@ class WorkDelegate(ItemDelegate):
         if not isinstance(item, WorkItem):
             return super()._paint_note(painter, rect, item, left)
         tokens, place = self._look.tokens, self.button_in(rect, item)
-        painter.setPen(QPen(QColor(tokens.line_strong), 1))
-        painter.setBrush(QColor(tokens.surface))
-        painter.drawRoundedRect(QRectF(place).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        paint_box(painter, place, tokens.line_strong, tokens.surface, 7)
         font, centre = sized(painter.font(), 13, 500), Qt.AlignmentFlag.AlignCenter
         self._write(painter, place.adjusted(6, 0, -6, 0), item.button, font, "text", centre)
         right = place.left() - 12

@@ -11,7 +11,6 @@ from functools import partial
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QToolButton, QWidget
 
 from app.core.catalog import EMBEDDED
@@ -30,7 +29,7 @@ from app.gui.pages.council.council_box import DOING
 from app.gui.pages.council.council_columns import People, Shown
 from app.gui.pages.council.decision_steps import MARGIN
 from app.gui.widgets.badge import Avatar, Chip
-from app.gui.widgets.boxes import STRETCH, FlowBox, drop, empty, hbox, put_in_tab_order, vbox
+from app.gui.widgets.boxes import STRETCH, Fitting, FlowBox, drop, empty, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button, passing_menu, scrolling
 from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, restyle, say
@@ -450,7 +449,7 @@ def add_exports(menu: QMenu, chosen: Callable[[str], None], language: Language) 
         menu.addAction(language(f"export.{name}"), partial(chosen, name))
 
 
-class AfterBar(QWidget):
+class AfterBar(Fitting, QWidget):
     """The buttons under a debate that has ended; what does not fit is in the menu at the end.
 
     Signals: turns_wanted() before a turn is chosen, fork_requested(message id), again_requested(),
@@ -484,10 +483,6 @@ class AfterBar(QWidget):
     def offer_turns(self, turns: Messages) -> None:
         """Open a menu of turns from which another debate can start."""
         open_above(turns_menu(self, turns, self.fork_requested.emit, self._language), self._fork)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
 
     def _fit(self) -> None:
         """Move the export into the menu if its button does not fit."""

@@ -31,8 +31,8 @@ from app.gui.panels.conversation_view import empty_state
 from app.gui.panels.debate.debate_controls import DISCUSSION, AfterBar, DebateControls, facts_of, turns_of
 from app.gui.panels.debate.topic_card import TopicCard
 from app.gui.panels.debate.verdict_place import DecisionView
-from app.gui.transcript.message_actions import FORK, SUMMARY_ACTIONS
 from app.gui.transcript.message_rows import RETRY, SETTINGS
+from app.gui.transcript.selection import FORK, SUMMARY_ACTIONS
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import TextBox, button
 from app.gui.widgets.notices import announce
