@@ -1,6 +1,6 @@
 """A message: one bubble on the screen, one message of a provider's API, one record, one id."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, Final, TypeVar
@@ -439,6 +439,16 @@ class Message:
 
 Messages = Sequence[Message]
 """Messages in their order."""
+
+
+def finished_calls(messages: Iterable[Message]) -> Iterator[tuple[ToolCall, Message]]:
+    """Yield the tool calls that have ended well, each with its result."""
+    calls: dict[tuple[str, str], ToolCall] = {}
+    for message in messages:
+        calls |= {(message.turn_id, call.id): call for call in message.tool_calls}
+        call = calls.get((message.turn_id, message.tool_call_id or ""))
+        if message.role == Role.TOOL and message.state == MessageState.DONE and call is not None:
+            yield call, message
 
 
 def new_message(role: str, author: Author, turn_id: str | None = None, **fields: Any) -> Message:
