@@ -273,6 +273,8 @@ def summarised(
         round=debate.round if debate is not None else 0,
         folder=session.folder,
         asked_by=session.asked_by,
+        # Forks of earlier versions tell until they go on.
+        is_fork=debate is not None and bool(debate.fork_of or session.reason == Reason.FORKED),
         speakers=tuple(speakers),
         always=session.always,
         cost_usd=sum_of(price for message_id, price in prices.items() if message_id >= since),
