@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.core.session import Council, DebateSession
-from app.gui.pages.council.decision_steps import DEBATE, DECISION, VERDICT, VOTES
+from app.gui.pages.council.decision_steps import DEBATE, DECISION, MARGIN, VERDICT, VOTES
 from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.widgets.boxes import stops_in
 from tests.app_driver import Person, at_window, until
@@ -75,6 +75,8 @@ async def test_votes_and_verdict_show_each_its_own_and_the_form_stands_beside_th
             return [person.sees(part) for part in parts]
 
         assert await seen(Qt.Key.Key_2) == [True, True, False, False, False]
+        card = person.find("council_before_after")
+        assert (card.mapTo(page, card.rect().topLeft()).x(), card.width()) == (MARGIN, 760)
         assert await seen(Qt.Key.Key_3) == [True, True, True, True, False]
         left, form = page.verdict, page.decision
         assert form.width() == 360 and form.mapTo(page, form.rect().topLeft()).x() >= left.width()

@@ -225,7 +225,7 @@ class VerdictPage(CitingPage):
         self.decision: Callable[[str], tuple[str, str] | None] = lambda _session_id: None
         """Returns what was decided in a session and how that stands; set by who knows the journal."""
         body = QWidget()
-        self._columns = hbox(inside=body, margins=(MARGIN, 12, MARGIN - 10, 12), spacing=14)
+        self._columns = hbox(STRETCH, inside=body, margins=(MARGIN, 12, MARGIN - 10, 12), spacing=14)
         self._page = controls.scrolling(body, keeps_bar=True)
         vbox(self._page, inside=self)
         language.changed.connect(self.refresh)
@@ -258,8 +258,8 @@ class VerdictPage(CitingPage):
         vbox(*[frame for frame in found if frame is not None], STRETCH, inside=left, spacing=12)
         cards = [frame for frame in beside if frame is not None]
         vbox(*cards, STRETCH, inside=right, spacing=12)
-        self._columns.addWidget(left, 1)
-        self._columns.addWidget(right)
+        self._columns.insertWidget(0, left, 1000)
+        self._columns.insertWidget(1, right)
         right.setVisible(bool(cards))
         self._right = right
         self._fit()

@@ -23,7 +23,7 @@ from app.core.texts import has_hangul, unmarked
 from app.engine.council.record import Record
 from app.engine.debate.director import PARTICIPANT
 from app.gui.display.appearance import Language, Look
-from app.gui.display.descriptions import Spending, checking, failed, retry_text, state_of, time_text
+from app.gui.display.descriptions import Spending, checking, failed, kind_of, retry_text, state_of, time_text
 from app.gui.markdown.blocks import blocks_of
 from app.gui.navigation.session_list import EXPORTS
 from app.gui.pages.council.council_box import DOING
@@ -181,7 +181,7 @@ class DebateControls(QFrame):
         own = (min(debate.round, debate.rounds), debate.rounds)
         at, of = self._at or (0, 0) if debate.is_council else own
         ended = has_ended(session)
-        status, tone = state_of(session, words)
+        status, tone = kind_of(session).title_state(session, words), state_of(session, words)[1]
         if self._read_only:
             status, tone = words("status.read_only"), "neutral"
         if self._headed:
