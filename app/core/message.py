@@ -5,7 +5,7 @@ Also the forms that MCP servers put to the user in one, and what calls of models
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, fields, replace
 from datetime import date, datetime
 from enum import StrEnum
@@ -601,6 +601,16 @@ class Message(Frozen):
 
 Messages = Sequence[Message]
 """Messages in their order."""
+
+
+def finished_calls(messages: Iterable[Message]) -> Iterator[tuple[ToolCall, Message]]:
+    """Yield the tool calls that have ended well, each with its result."""
+    calls: dict[tuple[str, str], ToolCall] = {}
+    for message in messages:
+        calls |= {(message.turn_id, call.id): call for call in message.tool_calls}
+        call = calls.get((message.turn_id, message.tool_call_id or ""))
+        if message.role == Role.TOOL and message.state == MessageState.DONE and call is not None:
+            yield call, message
 
 
 def new_message(role: str, author: Author, turn_id: str | None = None, **fields: Any) -> Message:

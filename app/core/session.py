@@ -122,9 +122,9 @@ class SessionSummary(NamedTuple):
     """One line of the list of sessions; what a list shows without opening the session.
 
     A debate has its mode, rounds and round; `speakers` are the participants' names in order, or the
-    assistant's, `always` is the session's. `cost_usd` is what counts towards the limits so far: of a debate
-    all, else what came after the user's last message; None where no price is known. A tuple, because a
-    thousand of them are made before the list shows.
+    assistant's, `always` is the session's, and `is_fork` says that it began as another one stood. `cost_usd`
+    is what counts towards the limits so far: of a debate all, else what came after the user's last message;
+    None where no price is known. A tuple, because a thousand of them are made before the list shows.
     """
 
     id: str
@@ -141,6 +141,7 @@ class SessionSummary(NamedTuple):
     round: int = 0
     folder: str = ""
     asked_by: str = ""
+    is_fork: bool = False
     speakers: tuple[str, ...] = ()
     always: tuple[str, ...] = ()
     cost_usd: float | None = 0.0
@@ -314,6 +315,8 @@ class Debate(DebateChoices):
     council: Council | None = None
     instructions: str = ""
     no_votes: tuple[NoVote, ...] = ()
+    # The id of the session that it is a fork of, "" for none.
+    fork_of: str = ""
 
     @property
     def is_council(self) -> bool:

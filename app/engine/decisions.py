@@ -23,7 +23,7 @@ from app.core.message import CouncilPart, Role
 from app.core.session import DOCX, PDF, DebateSession, ExportFormat, Status
 from app.core.store import Documents
 from app.core.texts import clean_text, escape_markdown, trimmed
-from app.engine.council.outcome import CouncilOutcome, in_full, judge_line, outcome, unread_lines
+from app.engine.council.outcome import CouncilOutcome, in_full, judge_line, moves_line, outcome, unread_lines
 from app.engine.council.record import Record
 from app.engine.council.verdicts import current, outcomes
 from app.engine.debate.replies import LETTERS, one_line, same_words, without_marks
@@ -473,8 +473,10 @@ class _Writer:
         lead = self._lead(record, result)
         if result.headline and held:
             lead = words("memo.by", option=lead, count=held, all=everybody)
-        judged = [*filter(None, (judge_line(result, texts, words),))]
-        before = (f"{item.title(words)}: {self._lead(item.record, item.result)}" for item in self._given[:-1])
+        judged = [*filter(None, (judge_line(result, texts, words), moves_line(result, words)))]
+        before = [f"{item.title(words)}: {self._lead(item.record, item.result)}" for item in self._given[:-1]]
+        moves = (moves_line(item.result, words) for item in self._given[:-1])
+        before = [". ".join(filter(None, said)) for said in zip(before, moves, strict=True)]
         notes = (*judged, *unread_lines(result, record.names, words), *before)
         said = _shortened(without_marks(result.text)) if result.headline else ""
         yield MemoPart(label=words("memo.verdict"), paragraphs=((lead, said),), notes=notes)

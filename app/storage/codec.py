@@ -602,6 +602,8 @@ def summarised(
         updated_at=max(session.updated_at, latest),
         messages=messages,
         read_only=read_only,
+        # Forks of earlier versions tell until they go on.
+        is_fork=debate is not None and bool(debate.fork_of or session.reason == Reason.FORKED),
         speakers=tuple(speakers),
         cost_usd=sum_of(price for message_id, price in prices.items() if message_id >= since),
     )

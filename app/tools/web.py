@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from app.core.json_values import object_in
-from app.core.message import Message, MessageState, Role, ToolCall
+from app.core.message import Message, ToolCall, finished_calls
 from app.core.servers import is_web_address
 from app.core.session import AgentMode
 from app.core.tool import ToolContext, ToolError, ToolResult
@@ -172,18 +172,11 @@ async def get_current_page(context: ToolContext) -> ToolResult:
 
 def visited(messages: Sequence[Message]) -> list[dict[str, str]]:
     """Return `url`, `title` (if known) and `from` of the pages read or opened, each once, the latest last."""
-    calls: dict[str, ToolCall] = {}
     pages: dict[str, dict[str, str]] = {}
-    for message in messages:
-        for call in message.tool_calls:
-            if call.name in _OPENERS:
-                calls[call.id] = call
-        called = calls.get(message.tool_call_id or "")
-        if message.role == Role.TOOL and message.state == MessageState.DONE and called is not None:
-            page = _page(called, message.content)
-            if page is not None:
-                pages.pop(page["url"], None)
-                pages[page["url"]] = page
+    for call, result in finished_calls(messages):
+        if call.name in _OPENERS and (page := _page(call, result.content)) is not None:
+            pages.pop(page["url"], None)
+            pages[page["url"]] = page
     return list(pages.values())
 
 

@@ -158,6 +158,7 @@ async def test_a_fork_of_what_is_not_over_is_paused_and_goes_on(made: Bench) -> 
         fork, kept = forked(session, before, before.rounds)
         due = next_steps(Record(fork.debate, kept))
         assert (fork.status == "paused") == bool(due), end
+        assert fork.debate.fork_of == session_id and not session.debate.fork_of
     # Before all have answered, the rest is asked for when the fork goes on.
     fork, kept = forked(session, Record(session.debate, whole[:2]), 0)
     assert (fork.status, fork.reason, fork.debate.council.judges) == ("paused", "forked", ())

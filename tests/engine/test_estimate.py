@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.council import NO_JUDGE
+from app.core.council import ANY_JUDGE, NO_JUDGE
 from app.core.definitions import Agent, Group, WorkflowDefinition, WorkflowStep
 from app.core.provider import ModelRequest, Price
+from app.core.session import DebateChoices
 from app.engine.debate.estimates import (
     AGAIN,
     BALLOT,
@@ -14,9 +15,8 @@ from app.engine.debate.estimates import (
     VERDICT,
     WRITTEN,
     Call,
-    Conclusion,
     Speaker,
-    concluding_calls,
+    calls_at_end,
     estimate,
     estimate_steps,
 )
@@ -52,18 +52,19 @@ def test_ballots_and_a_verdict_by_hand() -> None:
         # At most it says of moves whether they are argued for, and two who hold something else write their dissent.
         verdict += length * (500 + 2 * SAID[length] + BALLOT[length] + 2 * (500 + SAID[length] + 170))
         for what, used in (
-            (Conclusion.FINAL_BALLOTS, after),
-            (Conclusion.POLLS, before + after),
-            (Conclusion.VERDICT, verdict),
+            (DebateChoices(rounds=1, final_ballots=True, judge=NO_JUDGE), after),
+            (DebateChoices(rounds=1, polls=True, judge=NO_JUDGE), before + after),
+            (DebateChoices(rounds=1, judge=ANY_JUDGE), verdict),
+            (DebateChoices(rounds=1, polls=True), before + after + verdict),
         ):
 
-            def calls(size: int, what: Conclusion = what) -> list[Call]:
-                return concluding_calls(two(), 1, what, "p/a", size)
+            def calls(size: int, what: DebateChoices = what) -> list[Call]:
+                return calls_at_end(what, two(), "p/a", size)
 
             assert sum(read + written for _, read, written in calls(length)) == used
             whole = estimate(two(), 2, {A: CENT, B: CENT}, calls)
             assert (whole.tokens[length] - plain.tokens[length], whole.turns) == (used, plain.turns)
-    assert concluding_calls(two(), 1, Conclusion.VERDICT, "", 0) == []
+    assert calls_at_end(DebateChoices(rounds=1, judge=ANY_JUDGE), two(), "", 0) == []
 
 
 def test_of_what_was_said_only_the_window_is_read_again() -> None:

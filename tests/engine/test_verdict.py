@@ -24,6 +24,7 @@ from app.engine.council.verdicts import outcomes, verdict_parts
 from app.engine.debate.director import round_to_poll
 from app.engine.debate.setup import given_options
 from app.engine.scores import standing_lines
+from app.storage.codec import checked_session, summary_of
 from tests.builders import (
     PROMPTS,
     Bench,
@@ -474,6 +475,9 @@ async def test_a_fork_goes_on_from_its_turn_and_leaves_the_other_alone(tmp_path:
     await made.engine.resume(fork)
     await made.engine.wait(fork)
     assert live.session.status == Status.COMPLETED and len(live.said) == 4
+    # Also when it has gone on it is told from its origin, and so it is kept.
+    kept = [checked_session(made.debate_of(one)) for one in (session_id, fork)]
+    assert [summary_of("s", one, 0, "", False).is_fork for one in kept] == [False, True]
     assert sorted(one.round for one in cast(made, fork)) == [0, 0, 1, 1, 2, 2]
     assert [one.content for one in made.messages(session_id)] == before
     with pytest.raises(NotFound):

@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 
 import pytest
 
+from app.cli.printing.chats import decision_text
 from app.core.council import ANY_JUDGE, Ends
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
@@ -306,6 +308,9 @@ async def test_a_follow_up_loses_no_verdict_and_ends_with_its_own() -> None:
         assert WHAT_IF in text and "What followed from the answers so far" in text
         assert "It copies." in text or "Postgres" in text
         assert not any(one.name in text for one in live.debate_session.debate.participants)
+    # What is held as before stands under the words of before.
+    compares = next(one for one in made.models.requests[before:] if "Compare their answers" in text_of(one))
+    assert "The options are given: Postgres; SQLite." in text_of(compares)
     ballot = next(one for one in made.models.requests[before:] if "secret ballot" in text_of(one))
     assert "Postgres or SQLite?" in text_of(ballot) and WHAT_IF in text_of(ballot)
     found = outcomes(live.debate_session.debate, live.messages)
@@ -332,6 +337,72 @@ async def test_a_follow_up_loses_no_verdict_and_ends_with_its_own() -> None:
         document = await made.engine.export(session_id, file_format)
         assert "Verdict 1, after round 1" in document and WHAT_IF in document
         assert "Nobody tested it." in document, "the minority report of the first verdict"
+    await made.engine.shutdown()
+
+
+def moved_by_claude(request: ModelRequest) -> Script:
+    """Vote as `moved` does; GPT names what Claude said since the question, Gemini what it says itself."""
+    said = "".join(str(one["content"]) for one in request.messages)
+    if "changes of position" in said:
+        return [json.dumps({"moves": [{"move": 1, "argues": "(1) SQLite\n“SQLite in WAL mode.”" in said}]})]
+    if WHAT_IF in said and "secret ballot" in said:
+        vote = json.loads(str(moved(request)[0]))
+        named = {"model-0": r"\((\d)\) Participant .: SQLite", "model-2": r"\((\d)\) Your own"}
+        numbers = re.findall(named.get(request.model, "no one"), said)
+        return [json.dumps(vote | {"moved_by": [*map(int, numbers)]})]
+    return moved(request)
+
+
+async def test_a_what_if_verdict_of_a_council_says_how_many_moves_cite_what_was_said_and_how_many_drift() -> (
+    None
+):
+    made = a_council()
+    made.models.otherwise = moved_by_claude
+    session_id = await decided(made)
+    await made.engine.councils.ask(session_id, WHAT_IF)
+    assert await to_the_end(made, session_id) == Status.COMPLETED
+    live = live_of(made, session_id)
+    first, second = outcomes(live.debate_session.debate, live.messages)
+    assert first.result.moves == ()
+    answers = second.record.answers()
+    found = [(one.participant, one.round, one.moved, one.cites, one.argues) for one in second.result.moves]
+    assert found == [("p0", 1, "cited", (answers["p1"].id,), True), ("p2", 1, "drift", (), None)]
+    # One call judges what cites something, in the what-if round as in a debate.
+    assert sum("changes of position" in text_of(one) for one in made.models.requests) == 1
+    told = (
+        "Changes of position: 1 citing a statement that argues for the new one, as the judge read it,"
+        " 1 without"
+    )
+    drifts = "Changed position without naming a statement for it: Gemini"
+    for file_format in (ExportFormat.MARKDOWN, ExportFormat.HTML):
+        document = await made.engine.export(session_id, file_format)
+        assert document.count(told) == 1 and document.count(drifts) == 1
+    printed = decision_text(live.debate_session, live.messages, TEXTS)
+    assert printed.count(told) == 1 and printed.count(drifts) == 1
+    shown = session_document(live)["council"]
+    assert isinstance(shown, dict)
+    assert [[move["moved"] for move in one["moves"]] for one in shown["outcomes"]] == [[], ["cited", "drift"]]
+    assert told in memo_as_markdown(await made.engine.memo(session_id))
+    # Asked once more, they stay: the verdict before keeps its moves.
+    await made.engine.councils.ask(session_id, f"{WHAT_IF} At night?")
+    await to_the_end(made, session_id)
+    last = outcomes(live.debate_session.debate, live.messages)
+    assert [len(one.result.moves) for one in last] == [0, 2, 0]
+    notes = [note for part in (await made.engine.memo(session_id)).parts for note in part.notes]
+    assert f"Verdict 2, after “{WHAT_IF}”: SQLite. {told}" in notes
+    await made.engine.shutdown()
+
+
+async def test_who_is_not_asked_in_a_what_if_round_is_not_cited_with_what_it_said_before() -> None:
+    made = a_council()
+    made.models.otherwise = moved_by_claude
+    session_id = await decided(made)
+    # Claude says nothing since: what it said before the last vote moves nobody after it.
+    await made.engine.councils.ask(session_id, WHAT_IF, to=("p0", "p2"))
+    await to_the_end(made, session_id)
+    live = live_of(made, session_id)
+    *_, second = outcomes(live.debate_session.debate, live.messages)
+    assert [(one.participant, one.moved) for one in second.result.moves] == [("p0", "drift"), ("p2", "drift")]
     await made.engine.shutdown()
 
 

@@ -125,7 +125,8 @@ async def test_claims_say_who_holds_and_denies_them_and_lead_to_where_that_was_s
     steps[VERDICT].setFocus()
     QTest.keyClick(person.find("council_tabs"), Qt.Key.Key_Left)
     assert page.steps.value() == VOTES and page.verdict.isVisible()
-    assert page.verdict.findChild(QWidget, "council_before_after").isVisible()
+    await person.settle()
+    assert person.sees("council_before_after") and not person.sees("council_verdict")
     page._open_step(DIFFERENCES)
     assert page.differences.isVisible() and not page.verdict.isVisible()
     await shot(person, "claims")
@@ -354,6 +355,53 @@ async def test_a_question_of_values_has_no_headline_until_the_user_wants_one(
     assert "No evidence would settle it" not in texts(page.verdict)
     await person.click("council_weigh")
     await until(lambda: person.find("council_weigh").text() == "Show what leads all the same")  # type: ignore[attr-defined]
+
+
+async def test_a_what_if_verdict_says_which_votes_moved_for_what_was_said(
+    person: Person, wire_home: dict[str, WireServer]
+) -> None:
+    controller, what_if = person.window.controller, "What if only two laptops write?"
+
+    def moving(kind: str, text: str) -> str:
+        """After the question all vote as Claude does: GPT for what Claude says, Gemini for nothing."""
+        if "changes of position" in text:
+            return json.dumps({"moves": [{"move": 1, "argues": True}]})
+        if what_if in text and "secret ballot" in text:
+            letters = {line[3:]: line[0] for line in text.splitlines() if line[1:3] == ": "}
+            claude = next(line for line in text.splitlines() if SAYS["anthropic"].split("\n")[0] in line)
+            named = [int(claude[1])] if kind == "openai" else []
+            return json.dumps({"choice": letters[HOLDS["anthropic"]], "confidence": 80, "moved_by": named})
+        return reply(kind, text)
+
+    for kind in SAYS:
+        for model in wire_home[kind].models:
+            wire_home[kind].script(model, lambda one, kind=kind: moving(kind, one.messages[-1].text))
+    setup = DebateSetup(topic=QUESTION, participants=three(), mode=DebateMode.COUNCIL)
+    person.window.state.keep(OFFERS_BLIND, False)
+    session_id = await controller.engine.councils.start(
+        CouncilSetup(setup=setup, ends=Ends.VERDICT, judge=ANY_JUDGE)
+    )
+    controller.show_session(session_id)
+    page = controller.council_page
+    await until(lambda: page.session_id == session_id)
+    await ended(page)
+    await person.write("composer", what_if)
+    await person.click("send_button")
+    await until(lambda: page.session.status == "running")
+    await ended(page)
+    await until(lambda: person.sees("verdict_tab_2"), what="the second verdict")
+    told = (
+        "Changes of position: 1 citing a statement that argues for the new one, as the judge read it,"
+        " 1 without"
+    )
+    for step in ("verdict", "votes"):
+        await person.click(f"segment_{step}")
+        said = texts(page.verdict)
+        assert told in said and "Changed position without naming a statement for it: Gemini" in said, step
+        assert len(page.verdict.findChild(QWidget, "council_before_after").findChildren(CitedText)) == 1
+    await person.click("segment_verdict")
+    await person.click("verdict_tab_1")
+    assert "Changes of position" not in texts(page.verdict), "the first verdict is before it"
 
 
 async def test_a_what_if_round_is_read_from_its_question_and_tells_of_no_debate(person: Person) -> None:

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.core.session import Council, DebateSession
-from app.gui.pages.council.decision_steps import DEBATE, DECISION, VERDICT, VOTES
+from app.gui.pages.council.decision_steps import DEBATE, DECISION, MARGIN, VERDICT, VOTES
 from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.widgets.boxes import stops_in
 from tests.app_driver import Person, at_window, until
@@ -59,6 +59,34 @@ async def test_a_debate_has_the_steps_it_can_reach(qapp, data_dir) -> None:  # t
             await person.settle()
             assert page.steps.value() == step and person.sees(seen), step
             assert person.sees("debate_interject"), "the input is never away"
+
+
+async def test_votes_and_verdict_show_each_its_own_and_the_form_stands_beside_the_verdict(
+    qapp, data_dir
+) -> None:  # type: ignore[no-untyped-def]
+    session, said = a_session(council=Council(differences=False, judges=("openai/x",)))
+    parts = ("council_before_after", "debate_stances", "council_verdict", "decision_keep", "verdict_decision")
+    async with at_window(data_dir) as person:
+        page = show(person, session, [*said, *votes((0, 0), (0, 1))])
+
+        async def seen(key: Qt.Key) -> list[bool]:
+            QTest.keyClick(person.window, key, Qt.KeyboardModifier.AltModifier)
+            await person.settle(0.2)
+            return [person.sees(part) for part in parts]
+
+        assert await seen(Qt.Key.Key_2) == [True, True, False, False, False]
+        card = person.find("council_before_after")
+        assert (card.mapTo(page, card.rect().topLeft()).x(), card.width()) == (MARGIN, 760)
+        assert await seen(Qt.Key.Key_3) == [True, True, True, True, False]
+        left, form = page.verdict, page.decision
+        assert form.width() == 360 and form.mapTo(page, form.rect().topLeft()).x() >= left.width()
+        assert await seen(Qt.Key.Key_4) == [False, False, False, True, False]
+        assert form.width() == page.width(), "by itself it has the whole width"
+        assert await seen(Qt.Key.Key_3) == [True, True, True, True, False]
+        # Where there is no room a button leads to it.
+        person.window.resize(900, 600)
+        assert await seen(Qt.Key.Key_3) == [True, True, True, False, True]
+        assert await seen(Qt.Key.Key_2) == [True, True, False, False, False]
 
 
 async def test_the_bar_is_one_row_that_holds_what_is_next(qapp, data_dir) -> None:  # type: ignore[no-untyped-def]

@@ -8,7 +8,6 @@ from functools import partial
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
 
 from app.core.council import CastVote, Decision
@@ -310,13 +309,16 @@ async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decis
     # Until the user decides, the verdict waits on the page.
     await until(lambda: journal.get(page.session_id) is not None)
     assert journal.find(page.session_id).decided == ""
-    page.verdict.findChild(QWidget, "verdict_decision").setFocus()
-    QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_Space)
+    # The form stands beside the verdict, and nothing leads to it.
     await until(lambda: person.sees("decision_option"), what="the form, with what leads")
+    assert page.steps.value() == "verdict" and not person.sees("verdict_decision")
     await person.click("decision_keep")
     await until(lambda: journal.find(page.session_id).decided != "")
     await until(lambda: person.sees("decision_open"), what="what was decided")
-    await person.click("segment_verdict")
+    assert page.steps.value() == "verdict" and page.verdict.isVisible()
+    # In a narrow window a card with a button stands in its place.
+    person.window.resize(900, 600)
+    await until(lambda: page.verdict.findChild(QWidget, "verdict_decision") is not None, what="the card")
 
     def on_the_card() -> list[str]:
         card = page.verdict.findChild(QWidget, "council_journal_card")
@@ -326,12 +328,14 @@ async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decis
     await until(lambda: on_the_card() == stands, what=f"{stands}")
     exported = await person.window.controller.engine.export(page.session_id, "md")
     assert f"## Your decision\n\n- {HOLDS['openai']}" in exported
-    await person.click("verdict_decision")
+    person.window.resize(1440, 900)
+    await person.click("decision_open")
     await until(lambda: person.sees("decision_look_now"))
     await person.click("decision_look_now")
     await person.click("decision_true")
     await until(lambda: journal.find(page.session_id).result == "held")
-    await until(lambda: any(one.startswith("Came true") for one in on_the_card()), what="the card")
+    told = page.decision.findChildren(Paragraph)
+    await until(lambda: any("Came true" in one.text() for one in told), what="what came of it")
 
 
 @pytest.mark.slow

@@ -277,7 +277,8 @@ def test_a_decision_shows_its_step_and_a_fork_its_icon(qapp, language, answers, 
         over._replace(id="talk", mode="free"),
         council._replace(id="runs", status=Status.RUNNING),
         over._replace(id="chat", kind="chat"),
-        council._replace(id="copy", status=Status.PAUSED, reason="forked"),
+        council._replace(id="copy", status=Status.PAUSED, reason="forked", is_fork=True),
+        council._replace(id="gone on", is_fork=True),
     ]
     rows.show(shown, frozenset())
     items = {one: rows.item(rows.row_of(one)) for one in (summary.id for summary in shown)}
@@ -285,10 +286,16 @@ def test_a_decision_shows_its_step_and_a_fork_its_icon(qapp, language, answers, 
     assert {name: item.note for name, item in items.items()} == {
         "answered": answers, "judged": verdict, "kept": decided, "argued": verdict, "talk": age,
         "runs": words("status.short.running"), "chat": age, "copy": words("status.short.paused"),
+        "gone on": answers,
     }  # fmt: skip
-    assert {name: item.icon for name, item in items.items() if name in ("copy", "kept", "chat")} == {
+    assert {
+        name: item.icon for name, item in items.items() if name in ("copy", "gone on", "kept", "chat")
+    } == {
         "copy": "git-branch",
+        "gone on": "git-branch",
         "kept": "scale",
         "chat": "message-circle",
     }
     assert decided in rows.said_of(shown[2]) and verdict not in rows.said_of(shown[4])
+    # A screen reader tells it from what it is a copy of, too.
+    assert words("side.fork") in rows.said_of(shown[-1]) and words("side.fork") not in rows.said_of(shown[0])

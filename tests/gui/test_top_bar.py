@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from app.core.session import Chat, Session, Status
+import pytest
+
+from app.core.session import Chat, Debate, DebateSession, Reason, Session, Status
 from app.gui.display.appearance import Language, Look
 from app.gui.navigation.top_bar import TopBar
 
@@ -21,4 +23,24 @@ def test_a_question_asked_while_the_session_runs_is_its_state(qapp, qtbot):
     assert bar.status.text() == "Waiting for you"
     bar.show_asking(frozenset())
     assert bar.status.text() == "Running"
+    look.deleteLater()
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "said"),
+    [
+        (Status.COMPLETED, "", ""),
+        (Status.COMPLETED, Reason.COMPARED, ""),
+        (Status.COMPLETED, Reason.TOO_FEW, "Failed: too few participants"),
+        (Status.STOPPED, Reason.BY_USER, "Stopped by you"),
+    ],
+)
+def test_the_steps_of_a_decision_that_is_over_say_its_state_and_the_bar_does_not(
+    qapp, qtbot, status, reason, said
+):
+    look = Look(qapp, RESOURCES, "light")
+    bar = TopBar(Language(RESOURCES / "i18n", "en"), look)
+    qtbot.addWidget(bar)
+    bar.show_state(DebateSession(id="s1", title="T", debate=Debate(topic="T"), status=status, reason=reason))
+    assert bar.status.text() == said
     look.deleteLater()

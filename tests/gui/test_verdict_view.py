@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QFileDialog, QMenu, QWidget
 
@@ -545,8 +545,8 @@ def test_a_line_goes_through_what_is_missing():
     one, other = vote_places(Record(session.debate, [*said, *cast])).values()
     assert one == (None, 1, None, 0) and other == (None,) * 4
     shown = Shown("Openai", "x", 0, "O")
-    assert [VoteLine(shown, one).level(at) for at in range(4)] == [1.0, 1.0, 0.5, 0.0]
-    assert VoteLine(shown, other).level(2) is None
+    assert [VoteLine(shown, one, frozenset()).level(at) for at in range(4)] == [1.0, 1.0, 0.5, 0.0]
+    assert VoteLine(shown, other, frozenset()).level(2) is None
 
 
 async def test_votes_at_the_end_alone_are_one_place_of_the_chart(qapp, data_dir):
@@ -586,6 +586,52 @@ def test_the_marks_of_one_round_never_overlap(qapp, data_dir, count):
     xs = [chart.point(0, at).x() for at in range(3)]
     assert xs == sorted(xs) and xs[0] >= MARK / 2 and xs[-1] <= 300 - MARK / 2
     assert not chart.grab().isNull()
+    chart.deleteLater()
+    look.deleteLater()
+
+
+def test_a_move_that_cites_nothing_is_dashed(qapp, data_dir):
+    look = Look(qapp, RESOURCES, "light")
+    seats = tuple(replace(SEATS[0], id=f"p{place}", name=f"P{place}") for place in range(3))
+    debate = Debate(
+        topic="T",
+        participants=seats,
+        options=tuple(Option(id=f"o{n}", text=t) for n, t in enumerate(OPTIONS)),
+    )
+    authors = [Author(id=one.id, name=one.name, kind="participant") for one in seats]
+    turns = [
+        Message(id=f"t{one.id}", turn_id=f"t{one.id}", role="assistant", author=one, content="So.", round=1)
+        for one in authors
+    ]
+    # The first moves for what the third says, the second for nothing; the third stays.
+    cites, cast = {"p0": ("tp2",)}, []
+    for number, held in enumerate(((0, 0, 1), (1, 1, 1))):
+        for author, place in zip(authors, held, strict=True):
+            vote = a_ballot(0, number, place)
+            said = replace(vote.data, moved_by=cites.get(author.id, ()) if number else ())
+            cast.append(replace(vote, id=f"{number}{author.id}", author=author, data=said))
+    words = Language(RESOURCES / "i18n", "en")
+    record = Record(debate, [*cast[:3], *turns, *cast[3:]])
+    assert [move.moved for move in record.moves] == ["cited", "drift"]
+    chart = VoteChart(words, look, record, shown_people(seats, "", words))
+    chart.resize(420, chart.sizeHint().height())
+    image = chart.grab().toImage()
+
+    def painted(number: int) -> float:
+        """Return the painted share of the middle of a line."""
+        start, end = chart.point(number, 0), chart.point(number, 1)
+        wanted = QColor(look.tokens.speaker(number)[0])
+        found = []
+        for step in range(200):
+            spot = start + (end - start) * (0.25 + 0.5 * step / 200)
+            # A slanted line is blended with what is behind it.
+            around = [image.pixelColor(round(spot.x()), round(spot.y()) + by) for by in (-1, 0, 1)]
+            near = [abs(one.red() - wanted.red()) + abs(one.green() - wanted.green()) for one in around]
+            found.append(min(near) < 90)
+        return sum(found) / len(found)
+
+    assert painted(0) > 0.95 and painted(2) > 0.95
+    assert 0.2 < painted(1) < 0.9
     chart.deleteLater()
     look.deleteLater()
 

@@ -21,7 +21,7 @@ from itertools import islice
 from app.core import council_parts as data
 from app.core.council import Calibration, Option, Participant
 from app.core.files import NEW_PAGE
-from app.core.message import Attachment, CouncilPart, Data, Message, MessageState, Role
+from app.core.message import Attachment, CouncilPart, Data, Message, MessageState, finished_calls
 from app.core.session import MOST_ROUNDS, Debate
 from app.engine.council.earlier import earlier_council, earlier_options, with_earlier
 from app.engine.debate import replies
@@ -258,6 +258,11 @@ class Record:
         self._heard = messages if asked.to else self.since
 
     @cached_property
+    def before(self) -> "Record | None":
+        """The council as it stood before its what-if round, None where that is none."""
+        return Record(self.debate, self.messages[: self.new[-1]]) if self.concludes else None
+
+    @cached_property
     def _asked(self) -> list[str]:
         """What all were asked last, behind the questions that it goes on from."""
         texts: list[str] = []
@@ -321,13 +326,11 @@ class Record:
         by participant.
         """
         begun = self.since[0].id if self.since else ""
-        called = ((message.turn_id, call) for message in self.all for call in message.tool_calls)
-        calls = {(turn, call.id): f"{call.name} {call.arguments}" for turn, call in called}
-        done = [item for item in self.all if item.role == Role.TOOL and item.state == MessageState.DONE]
+        done = [*finished_calls(self.all)]
         return [
-            (calls.get((result.turn_id, result.tool_call_id or ""), ""), result.content)
+            (f"{call.name} {call.arguments}", result.content)
             for each in self.debate.participants
-            for result in done
+            for call, result in done
             if result.id > begun and result.author.id == each.id
         ]
 
@@ -504,23 +507,34 @@ class Record:
         A statement counts that is another's, was made since the vote before, and whose author held the new
         option then; none does where a judge found that they do not argue for it.
         """
-        now = self.vote(who, number)
-        earlier = [item for item in (self.voted_rounds if now.round == number else ()) if item < number]
-        before = self.vote(who, earlier[-1]) if earlier else Vote(participant=who)
-        if not (now.choice and before.choice):
+        now, (stood, before) = self.vote(who, number), self._vote_before(who, number)
+        if now.round != number or not (now.choice and before.choice):
             return None, ()
-        if now.choice == before.choice:
+        was, is_now = stood.texts.get(before.choice, before.choice), self.texts.get(now.choice, now.choice)
+        if replies.same_words(was) == replies.same_words(is_now):
             return Moved.STAYED, ()
         # A ballot is cast after its round was heard, what a turn says is said beside the others' turns.
         heard = bool(self.held(data.Position, CouncilPart.BALLOT, who, number=before.round).choice)
-        said = {item.id: item for item in self.statements(number + 1) if item.round >= before.round + heard}
+        first, since = (before.round + heard if stood is self else 0), {item.id for item in self.since}
+        said = {item.id: item for item in self.statements(number + 1) if item.round >= first}
         # A ballot repeats what the turn before it came to, and may not name again what moved that.
         held = (self.held(data.Position, part, who, number=number) for part in VOTES)
         named = [cite for item in held if self.standing(item.choice) == now.choice for cite in item.moved_by]
-        others = (said[item] for item in dict.fromkeys(named) if item in said and said[item].author.id != who)
+        others = (said[item] for item in dict.fromkeys(named) if item in said and item in since)
+        others = (item for item in others if item.author.id != who)
         cites = tuple(msg.id for msg in others if self.vote(msg.author.id, msg.round).choice == now.choice)
         counts = cites and self._judged_moves.get((who, number), True)
         return (Moved.CITED, cites) if counts else (Moved.DRIFT, ())
+
+    def _vote_before(self, who: str, number: int) -> tuple["Record", Vote]:
+        """Return the vote before that after a round, and where it was cast.
+
+        What all answer anew in a what-if round is no vote: that of the round before it counts.
+        """
+        earlier = [item for item in self.voted_rounds if item < number]
+        if self.before is not None and earlier == [0]:
+            return self.before, self.before.vote(who, self.before.rounds)
+        return self, self.vote(who, earlier[-1]) if earlier else Vote(participant=who)
 
     @cached_property
     def _judged_moves(self) -> dict[tuple[str, int], bool]:

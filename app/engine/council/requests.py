@@ -380,11 +380,13 @@ class Requests:
         """Return the request that compares the answers, which are numbered in this order and have no
         names.
         """
-        text = self._asking("council-differences", answers=self._numbered(order))
-        if given := "; ".join(option.text for option in self._debate.options):
-            text += "\n" + self._lines["given"].format(options=given)
-        elif self._record.asks_about_motion:
+        text, before = self._asking("council-differences", answers=self._numbered(order)), self._record.before
+        # What is held as before a what-if round stands under the same words.
+        known = self._debate.options or (before.options() if before is not None else ())
+        if self._record.asks_about_motion and not self._debate.options:
             text += "\n" + self._lines["motion"]
+        elif given := "; ".join(option.text for option in known):
+            text += "\n" + self._lines["given"].format(options=given)
         return self._to_helper(text, DIFFERENCES)
 
     def options(self) -> ModelRequest:

@@ -222,7 +222,7 @@ def forked(session: DebateSession, messages: Sequence[Message], ids: Mapping[str
 
 
 def begun_from(session: DebateSession, debate: Debate, status: Status, reason: str) -> DebateSession:
-    """Return a session of its own that begins now, as another one but for its debate."""
+    """Return a fork of a session that begins now, as that one but for its debate."""
     now = utc_now()
     begun = replace(session, id=new_id(), created_at=now, updated_at=now, unsaid=(), asked_by="")
-    return replace(begun, status=status, reason=reason, debate=debate)
+    return replace(begun, status=status, reason=reason, debate=replace(debate, fork_of=session.id))

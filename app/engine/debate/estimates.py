@@ -5,9 +5,7 @@ faces.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import partial
-from itertools import chain
 
 from app.core.catalog import RequestForm
 from app.core.council import Seat
@@ -50,14 +48,6 @@ _CALLED, _FOUND_THERE = 40, 5_000
 # How often a step of a workflow asks its model, and what the result of a tool in between has.
 STEP_CALLS = (1, 3)
 _RESULT = 400
-
-
-class Conclusion(StrEnum):
-    """What comes beside the turns of a debate: votes in every round, votes at the end alone, a verdict."""
-
-    POLLS = "polls"
-    FINAL_BALLOTS = "final_ballots"
-    VERDICT = "verdict"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,26 +200,18 @@ _NOTES = 300
 _TOOL = 120
 
 
-def concluding_calls(
-    speakers: Sequence[Speaker], rounds: int, what: Conclusion, judge: str, length: int
-) -> list[Call]:
-    """Return the calls for the votes or the verdict of a debate, for short turns (0) or for long ones (1)."""
-    said = [item.said[length] for item in speakers] * rounds
-    if what == Conclusion.VERDICT:
-        voters = [(speaker.pair, _JUDGE + speaker.said[length] * rounds) for speaker in speakers]
-        return verdict_calls(judge, _JUDGE + sum(said), voters, length)
-    able = [item for item in speakers if item.said != _TRANSCRIPT_SAID]
-    after = range(rounds + 1) if what == Conclusion.POLLS else (rounds,)
-    heard = [sum(said[: number * len(speakers)][-WINDOW:]) for number in after]
-    return [(item.pair, item.sent + before, BALLOT[length]) for before in heard for item in able]
-
-
 def calls_at_end(setup: DebateChoices, speakers: Sequence[Speaker], judge: str, length: int) -> list[Call]:
     """Return the calls for the votes and the verdict that are wanted, for short turns (0) or long ones."""
-    votes = Conclusion.POLLS if setup.polls else Conclusion.FINAL_BALLOTS if setup.final_ballots else None
-    wanted = filter(None, (votes, Conclusion.VERDICT if setup.concludes else None))
-    calls = (concluding_calls(speakers, setup.rounds, what, judge, length) for what in wanted)
-    return [*chain.from_iterable(calls)]
+    said, calls = [item.said[length] for item in speakers] * setup.rounds, list[Call]()
+    if setup.votes:
+        able = [item for item in speakers if item.said != _TRANSCRIPT_SAID]
+        after = range(setup.rounds + 1) if setup.polls else (setup.rounds,)
+        heard = [sum(said[: number * len(speakers)][-WINDOW:]) for number in after]
+        calls += [(item.pair, item.sent + before, BALLOT[length]) for before in heard for item in able]
+    if setup.concludes:
+        voters = [(speaker.pair, _JUDGE + speaker.said[length] * setup.rounds) for speaker in speakers]
+        calls += verdict_calls(judge, _JUDGE + sum(said), voters, length)
+    return calls
 
 
 def verdict_calls(judge: str, read: int, voters: Sequence[tuple[Seat, int]], length: int) -> list[Call]:

@@ -118,7 +118,7 @@ class DebateProviders:
         debate, council = live.debate_session.debate, live.debate_session.debate.council
         if council is not None and council.ends != Ends.NONE and not council.helper:
             live.notice(self.without_help(live.debate_session, "nobody_votes"))
-        if _reads(debate):
+        if only_reads(debate.tools, council=debate.is_council):
             without = (each for each in debate.participants if self.tools(debate, each) == DebateTools.NONE)
             if names := ", ".join(each.name for each in without):
                 live.notice("without_web", names=names)
@@ -264,7 +264,7 @@ class DebateProviders:
         It is none where its model takes no chat messages; nor does an external agent read, or a model that
         can call no tools.
         """
-        if _reads(debate):
+        if only_reads(debate.tools, council=debate.is_council):
             able = self._directory.model(*speaker.seat).may_call
             return DebateTools.READING if able else DebateTools.NONE
         return debate.tools if self._can_think(speaker.provider) else DebateTools.NONE
@@ -340,9 +340,11 @@ class DebateProviders:
         return max(WINDOW, count)
 
 
-def _reads(debate: Debate) -> bool:
-    """Say whether participants may read the web and do nothing else; in a council all tools are for that."""
-    return debate.tools == DebateTools.READING or (debate.is_council and debate.tools == DebateTools.OWN)
+def only_reads(tools: str, *, council: bool) -> bool:
+    """Say whether these tools let participants read the web and nothing else; in a council
+    all they have are for that.
+    """
+    return tools == DebateTools.READING or (council and tools == DebateTools.OWN)
 
 
 def _used(session: DebateSession) -> set[str]:

@@ -15,7 +15,7 @@ from app.core.definitions import Agent
 from app.core.errors import BadInput, Failure, NotFound
 from app.core.ids import new_id, utc_now
 from app.core.json_values import object_in
-from app.core.message import Author, Message, MessageState, Role
+from app.core.message import Author, Message, MessageState, Role, finished_calls
 from app.core.provider import ModelRequest
 from app.core.servers import is_web_address
 from app.core.session import HELD_UP, Debate, DebateSession, DebateTools, Status
@@ -193,10 +193,8 @@ def begun_turn(live: LiveSession, message: Message) -> str:
 
 def pages_read(messages: Sequence[Message]) -> tuple[str, ...]:
     """Return the addresses of the web pages that were read in a turn, each once."""
-    results = (message for message in messages if message.role == Role.TOOL)
-    done = {message.tool_call_id for message in results if message.state == MessageState.DONE}
-    calls = (call for message in messages for call in message.tool_calls if call.id in done)
-    given = ((object_in(call.arguments) or {}).get("url") for call in calls if call.name == WEB_FETCH)
+    fetched = (call for call, _ in finished_calls(messages) if call.name == WEB_FETCH)
+    given = ((object_in(call.arguments) or {}).get("url") for call in fetched)
     pages = (page.strip() for page in given if isinstance(page, str) and page.strip().isprintable())
     return tuple(page for page in dict.fromkeys(pages) if is_web_address(page))
 

@@ -2,7 +2,7 @@
 to the engine.
 """
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -10,7 +10,7 @@ from PySide6.QtCore import Signal, SignalInstance
 
 from app.core.catalog import EMBEDDED
 from app.core.council import DEFAULT_COUNCIL_ROUNDS, MIN_PARTICIPANTS, Ends, Panel, Participant
-from app.core.draft import SETUP, Draft, SetupDraft
+from app.core.draft import SETUP, Draft, ParticipantDraft, SetupDraft
 from app.core.errors import MootError
 from app.core.message import Attachment, Message
 from app.core.session import Debate, DebateMode, DebateSession, has_ended
@@ -48,6 +48,10 @@ SHOWN, TAB = "panel", "tab"
 class VerdictController(Controller):
     """What the views of debates and of councils ask for alike."""
 
+    def __init__(self, parts: Parts[WindowFrame], *views: DecisionView) -> None:
+        super().__init__(parts)
+        self._decision_views = views
+
     def _wire_decision(self, view: DecisionView, sessions: SessionController) -> None:
         """Connect going on, voting checks, what is kept of a verdict, and the blind pick."""
         debates, councils = self._engine.debates, self._engine.councils
@@ -61,6 +65,27 @@ class VerdictController(Controller):
         self._run(view.blind_picked, councils.pick)
         view.blind.offers = lambda: self._state.flag(OFFERS_BLIND, True)
         view.blind.offers_chosen.connect(lambda on: self._state.keep(OFFERS_BLIND, on))
+        view.provider_requested.connect(partial(self._window.settings_requested.emit, "providers"))
+        view.draft_changed.connect(self._on_draft_changed)
+
+    def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
+        if not session_id:
+            return
+        self._engine.drafts.keep(session_id, draft)
+        # The panel and the page may show the same debate.
+        for view in self._decision_views:
+            if view.session_id == session_id and view.draft != draft:
+                view.set_draft(draft)
+
+    async def _send(
+        self, sent: Awaitable[object], session_id: str, text: str, files: tuple[Attachment, ...] = ()
+    ) -> None:
+        """Send what was written; if that fails, put it back before what was written since."""
+        try:
+            await sent
+        except MootError:
+            self._on_draft_changed(session_id, self._engine.drafts.of(session_id).led_by(text, files))
+            raise
 
 
 class DebateController(VerdictController):
@@ -79,7 +104,7 @@ class DebateController(VerdictController):
         views: SessionViews,
         sessions: SessionController,
     ) -> None:
-        super().__init__(parts)
+        super().__init__(parts, panel.discussion, page)
         self._panel, self._page, self._views, self._sessions = panel, page, views, sessions
         self._beside: DebatePage | CouncilPage | None = None
         panel.setup.council_of = self._council_of
@@ -235,32 +260,25 @@ class DebateController(VerdictController):
         self._state.keep("panel_session", self._panel.discussion.session_id)
 
     def _wire(self) -> None:
-        show_provider = partial(self._window.settings_requested.emit, "providers")
-        panel, sessions = self._panel, self._sessions
+        panel, sessions, views = self._panel, self._sessions, (self._panel.discussion, self._page)
         panel.came.connect(self._on_panel)
         panel.tab_chosen.connect(lambda _place: self._on_panel())
         self._views.view_changed.connect(self._on_view_changed)
         self._language.changed.connect(self.refresh)
         panel.widen_requested.connect(self._window.session_requested)
         panel.setup.start_requested.connect(self._ask_and_begin)
-        panel.setup.seats.set_up_requested.connect(show_provider)
+        panel.setup.seats.set_up_requested.connect(partial(self._window.settings_requested.emit, "providers"))
         panel.setup.conclusion.ends_chosen.connect(self.choose_ends)
-        for removed, put_back in (
-            (panel.setup.seats.participant_removed, panel.setup.seats.put_back),
-            (panel.setup.pasted.removed, panel.setup.put_back_pasted),
-        ):
-            removed.connect(
-                lambda gone, place, put_back=put_back: self._offer_undo(
-                    "setup.removed", partial(put_back, gone, place), name=gone.name
-                )
-            )
+        seats, setup = panel.setup.seats, panel.setup
+        seats.participant_removed.connect(lambda *gone: self._on_removed(seats.put_back, *gone))
+        setup.pasted.removed.connect(lambda *gone: self._on_removed(setup.put_back_pasted, *gone))
         panel.history.open_requested.connect(self._window.session_requested)
         panel.history.continue_requested.connect(self._on_history_continue)
         panel.history.delete_requested.connect(sessions.delete)
         self._wire_summary()
         panel.history.rename_requested.connect(sessions.ask_name)
         panel.discussion.rename_requested.connect(sessions.ask_name)
-        for view in (panel.discussion, self._page):
+        for view in views:
             self._wire_decision(view, sessions)
             view.stop_requested.connect(sessions.stop)
             self._wire_held_turn(view)
@@ -268,8 +286,6 @@ class DebateController(VerdictController):
             view.target.changed.connect(partial(self._on_view_changed, view))
             view.attachment_removed.connect(self._on_attachment_removed)
             view.setup_requested.connect(self._setup_for(view))
-            view.provider_requested.connect(show_provider)
-            view.draft_changed.connect(self._on_draft_changed)
             self._wire_outcome(view)
             self._answer_cards(view)
             self._run(view.stop_turn_requested, self._engine.chats.stop_turn)
@@ -412,13 +428,8 @@ class DebateController(VerdictController):
     async def _say(
         self, session_id: str, text: str, attachments: tuple[Attachment, ...], to: tuple[str, ...]
     ) -> None:
-        """Send the user's words to a debate; if that fails, put them back before what was written since."""
-        try:
-            await self._engine.debates.say(session_id, text, attachments, to)
-        except MootError:
-            draft = self._engine.drafts.of(session_id).led_by(text, attachments)
-            self._on_draft_changed(session_id, draft)
-            raise
+        said = self._engine.debates.say(session_id, text, attachments, to)
+        await self._send(said, session_id, text, attachments)
 
     def _on_attachment_removed(self, session_id: str, gone: Attachment, place: int) -> None:
         def put_back() -> None:
@@ -426,22 +437,17 @@ class DebateController(VerdictController):
 
         self._offer_undo("chat.attachment.removed", put_back, name=gone.name)
 
-    def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
-        if not session_id:
-            return
-        self._engine.drafts.keep(session_id, draft)
-        # The panel and the page may show the same debate.
-        for view in (self._panel.discussion, self._page):
-            if view.session_id == session_id and view.draft != draft:
-                view.set_draft(draft)
+    def _on_removed(
+        self, put_back: Callable[..., None], gone: ParticipantDraft | Attachment, place: int
+    ) -> None:
+        self._offer_undo("setup.removed", partial(put_back, gone, place), name=gone.name)
 
 
 class CouncilController(VerdictController):
     """Answers what the user asks on the page of a council."""
 
     def __init__(self, parts: Parts[WindowFrame], page: CouncilPage, sessions: SessionController) -> None:
-        super().__init__(parts)
-        self._page = page
+        super().__init__(parts, page)
         page.councils = councils = parts.engine.councils
         self._wire_decision(page, sessions)
         start, ask = partial(self._tasks.start, "council prices"), parts.engine.estimates.ask
@@ -454,15 +460,7 @@ class CouncilController(VerdictController):
         self._run(page.use_requested, councils.choose)
         self._run(page.options_chosen, councils.edit_options)
         self._run(page.ask_requested, self._ask)
-        page.provider_requested.connect(
-            lambda provider: self._window.settings_requested.emit("providers", provider)
-        )
         page.reading_requested.connect(lambda: self._window.settings_requested.emit("chats", ""))
-        page.draft_changed.connect(self._on_draft_changed)
-
-    def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
-        if session_id:
-            self._engine.drafts.keep(session_id, draft)
 
     async def _fork(self, session_id: str, after_round: int, verdict: int) -> None:
         self._window.session_requested.emit(
@@ -470,15 +468,7 @@ class CouncilController(VerdictController):
         )
 
     async def _ask(self, session_id: str, text: str, to: tuple[str, ...]) -> None:
-        """Ask something more; if that fails, put the text back before what was written since."""
-        try:
-            await self._engine.councils.ask(session_id, text, to)
-        except MootError:
-            draft = self._engine.drafts.of(session_id).led_by(text)
-            self._engine.drafts.keep(session_id, draft)
-            if self._page.session_id == session_id:
-                self._page.set_draft(draft)
-            raise
+        await self._send(self._engine.councils.ask(session_id, text, to), session_id, text)
 
 
 class PanelCommands(DefinitionCommands[Panel]):

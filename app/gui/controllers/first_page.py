@@ -13,6 +13,7 @@ from app.core.errors import BadInput, MootError
 from app.core.message import Attachment
 from app.core.session import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode, DebateTools
 from app.core.texts import unmarked
+from app.engine.debate.providers import only_reads
 from app.engine.voting import seat_of
 from app.engine.workflow.commands import with_assistants
 from app.gui.controllers.chats import ChatController
@@ -137,11 +138,8 @@ class FirstPageController(Controller):
 
     @property
     def _reads(self) -> bool:
-        """Whether participants may read the web; of a council that is so also where they may use all they
-        have.
-        """
-        tools = self._setup.setup().tools
-        return tools == DebateTools.READING or (self._is_council and tools == DebateTools.OWN)
+        """Whether participants may read the web."""
+        return only_reads(self._setup.setup().tools, council=self._is_council)
 
     def _show_decision(self) -> None:
         words, setup = self._language, self._setup.setup()

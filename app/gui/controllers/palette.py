@@ -19,7 +19,7 @@ from app.gui.commands import COMMANDS, PORTABLE, chosen_keys, written_keys
 from app.gui.controllers.controller import Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import VariablesDialog
 from app.gui.dialogs.palette import Palette, PaletteEntry
-from app.gui.display.descriptions import colours_of, icon_of
+from app.gui.display.descriptions import colours_of, summary_icon
 from app.gui.navigation.session_list import matches
 from app.gui.pages.chat.message_box import MessageBox
 from app.gui.pages.settings.settings_dialog import PAGES
@@ -161,7 +161,7 @@ class PaletteController(Controller):
                 section="session",
                 title=" ".join(summary.title[:200].split()),
                 note=self._language.age(summary.updated_at),
-                icon=icon_of(summary.kind),
+                icon=summary_icon(summary),
                 id=summary.id,
                 act=partial(self._window.session_requested.emit, summary.id),
             )

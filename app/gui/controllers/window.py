@@ -47,6 +47,7 @@ from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.quick_window import QuickWindow
 from app.gui.tasks import Tasks
+from app.gui.widgets.boxes import focused_in
 from app.gui.widgets.choices import CHAT, DECIDE, WORK
 from app.gui.window_frame import SIDE_WIDTH, WindowFrame
 
@@ -505,8 +506,7 @@ class WindowController(QObject):
 
     def find_in_session(self) -> None:
         """Open the find bar of the panel if that has the focus, else of the page in front."""
-        focus = self.window.focusWidget()
-        in_panel = focus is not None and self.panel.isAncestorOf(focus)  # type: ignore[redundant-expr]
+        in_panel = focused_in(self.panel) is not None
         page = self.pages.current
         view = self.panel.discussion if (in_panel and not self.panel.shows_summary) or page is None else page
         if view.session is not None and view.isVisible():
@@ -514,9 +514,7 @@ class WindowController(QObject):
 
     def _find_input(self) -> QWidget | None:
         """Return the input that is seen: of the panel if that has the focus, else of the page in front."""
-        focus = self.window.focusWidget()
-        in_panel = focus is not None and self.panel.isAncestorOf(focus)  # type: ignore[redundant-expr]
-        views = (self.panel.discussion if in_panel else None, self.pages.current)
+        views = (self.panel.discussion if focused_in(self.panel) else None, self.pages.current)
         boxes = (view.composer.box for view in views if view is not None)
         return next((box for box in boxes if box.isVisible() and box.isEnabled()), None)
 

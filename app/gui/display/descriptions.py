@@ -111,11 +111,14 @@ class DebateDisplay(KindDisplay):
         return min(cursor.round, cursor.rounds)
 
     def title_state(self, session: Session, words: Language) -> str:
-        """Return the round while the debate runs, else its state."""
+        """Return the round while the debate runs, else its state; nothing at its end,
+        where its steps say how far the decision is.
+        """
         at = self.round(session)
         if session.status == Status.RUNNING and session.debate and at:
             return words("discussion.round", round=at, rounds=session.debate.rounds)
-        return state_of(session, words)[0]
+        over = session.status == Status.COMPLETED and not short_reason(session, words.texts)
+        return "" if over else state_of(session, words)[0]
 
     def usage(self, session: Session) -> Iterator[tuple[str, str, UsageEntry]]:
         """Yield the calls without a message; of earlier versions also the ballots and the verdict."""
@@ -209,6 +212,11 @@ def kind_of(session: Session | SessionSummary) -> KindDisplay:
 def icon_of(kind: str) -> str:
     """Return the icon of a kind of session."""
     return KINDS.get(kind, _UNKNOWN).icon
+
+
+def summary_icon(summary: SessionSummary) -> str:
+    """Return the icon of a session in a list: that of a fork differs from its origin's."""
+    return "git-branch" if summary.is_fork else icon_of(summary.kind)
 
 
 def kind_text(kind: str, words: Language) -> str:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QPlainTextEdit, QWidget
 from app.core import session
 from app.core.texts import fits, unmarked
 from app.gui.display.appearance import Language, Look
-from app.gui.display.descriptions import asked_by, icon_of, kind_text, state_of, tone_of, waits_its_turn
+from app.gui.display.descriptions import asked_by, kind_text, state_of, summary_icon, tone_of, waits_its_turn
 from app.gui.widgets.controls import ENTER, ticked
 from app.gui.widgets.item_list import DRAGS, ROW, Index, ItemList, ItemModel, ListStyle, RowItem
 
@@ -118,7 +118,8 @@ class SessionRows(ItemModel):
             return words("folder.said", name=row.name, count=self._counts.get(row.id, 0), state=state)
         state = words("status.waiting") if self.asks(row) else state_of(row, words)[0]
         title = f"{kind_text(row.kind, words)}: {row.title}"
-        return ", ".join(filter(None, (title, state, self._step(row), asked_by(row, words))))
+        fork = words("side.fork") if row.is_fork else ""
+        return ", ".join(filter(None, (title, fork, state, self._step(row), asked_by(row, words))))
 
     def asks(self, summary: session.SessionSummary) -> bool:
         """Say whether a session has a question to the user."""
@@ -145,10 +146,7 @@ class SessionRows(ItemModel):
             title=" ".join(summary.title[:MOST_TITLE].split()),
             note=note,
             note_colour=colour,
-            # A copy of a question differs from it at first sight, until it has gone on by itself.
-            icon="git-branch"
-            if session.main_code(summary.reason) == session.Reason.FORKED
-            else icon_of(summary.kind),
+            icon=summary_icon(summary),
             indent=INDENT if summary.id in self.inside else 0,
             tip="\n".join(filter(None, (title, asked_by(summary, words)))),
         )

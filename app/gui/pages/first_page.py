@@ -76,9 +76,8 @@ class ModelChips(FlowBox):
         self.before: QWidget | None = None
         """What the focus comes from."""
         self._chips: list[ModelChip] = []
-        self.more = ShorteningButton("plain", "more_models")
+        self.more = ShorteningButton("plain", "more_models").dress(look, "plus", side=13)
         self.more.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.more.dress(look, "plus", "text_2", side=13)
         self.add(self.more)
 
     def show_models(self, models: Sequence[tuple[str, str]], others: int) -> None:
@@ -120,9 +119,8 @@ class FirstCard(QFrame):
         super().__init__()
         self.setProperty("kind", "big_card")
         self.title, self.text = ElidedLabel("card_title"), Paragraph("card_text")
-        self.button = ShorteningButton("link", name)
+        self.button = ShorteningButton("link", name).dress(look, "chevron-right", "accent", side=13)
         self.button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
-        self.button.dress(look, "chevron-right", "accent", side=13)
         self.button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._row = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._row.addLayout(hbox(HeadingIcon(look, icon, "text_2"), (self.title, 1), spacing=9))

@@ -186,6 +186,12 @@ def _give_back(widget: QWidget) -> None:
     widget.setParent(parent)
 
 
+def focused_in(widget: QWidget) -> QWidget | None:
+    """Return what has the focus in a widget, None where that is elsewhere."""
+    focus: QWidget | None = widget.window().focusWidget()
+    return focus if focus is not None and widget.isAncestorOf(focus) else None
+
+
 def stops_in(widget: QWidget) -> list[QWidget]:
     """Return what Tab stops at in a widget, in order: itself, if it takes the focus, and what is in it."""
     chain = (widget, *focus_chain(widget))

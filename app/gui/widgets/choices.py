@@ -150,8 +150,7 @@ class ChipList(QWidget):
         self._fixed = False
         self._none = plain_label("hint")
         self._none.setMinimumHeight(CHIP_HEIGHT)
-        self.add = button("chip", f"{name}_add")
-        self.add.dress(look, "plus", "text_2", side=12)
+        self.add = button("chip", f"{name}_add").dress(look, "plus", side=12)
         self._menu = QMenu(self.add)
         self._menu.setToolTipsVisible(True)
         self.add.setMenu(self._menu)

@@ -3,7 +3,7 @@ scrolling.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Self
 
 from PySide6 import QtCore, QtGui, QtWidgets
 
@@ -32,10 +32,11 @@ class Button(QtWidgets.QPushButton):
         self.setObjectName(name)
         self.setCursor(QtCore.Qt.CursorShape.PointingHandCursor)
 
-    def dress(self, look: Look, icon: str, colour: str = "text_2", *, side: int = 15, room: int = 4) -> None:
-        """Set an icon before the text; `room` is the gap between them in pixels."""
+    def dress(self, look: Look, icon: str, colour: str = "text_2", *, side: int = 15, room: int = 4) -> Self:
+        """Set an icon before the text, and return the button; `room` is the gap between them in pixels."""
         self.setIconSize(QtCore.QSize(side + room, side))
         self.setIcon(look.icon(icon, colour, side=side, room=room))
+        return self
 
 
 class IconButton(QtWidgets.QToolButton):

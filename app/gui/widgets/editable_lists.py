@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QScrollArea, QWid
 from app.core.session import Plan, PlanItem, QueuedMessage
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.appearance import Language, Look, sized, tall
-from app.gui.widgets.boxes import STRETCH, Stretch, drop, hbox, put_in_tab_order, vbox
+from app.gui.widgets.boxes import STRETCH, Stretch, drop, focused_in, hbox, put_in_tab_order, vbox
 from app.gui.widgets.controls import ENTER, TextBox, bring_into_sight, button, icon_button
 from app.gui.widgets.item_list import STEPS, takes_f2
 from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label, plain_tip, say, show_or_hide
@@ -578,9 +578,8 @@ class QueueStrip(QScrollArea):
 
     def _keep_in_sight(self) -> None:
         """Scroll to the row that has the focus."""
-        focus = self.window().focusWidget()
         for row in self._rows.values():
-            if focus is not None and row.isAncestorOf(focus):  # type: ignore[redundant-expr]
+            if focused_in(row) is not None:
                 self.ensureWidgetVisible(row, 0, 4)
 
     def _on_moved(self, queued_id: str, step: int) -> None:

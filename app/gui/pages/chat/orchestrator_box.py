@@ -22,7 +22,7 @@ from app.engine.request import turns_used
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import state_of, tone_of, works
 from app.gui.widgets.badge import fill_box, initials
-from app.gui.widgets.boxes import STRETCH, Fitting, hbox, put_in_tab_order, set_across, vbox
+from app.gui.widgets.boxes import STRETCH, Fitting, focused_in, hbox, put_in_tab_order, set_across, vbox
 from app.gui.widgets.controls import ENTER, TickBox, button, icon_button, passing_menu, scrolling
 from app.gui.widgets.editable_lists import PlanList
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
@@ -275,8 +275,7 @@ class OrchestratorBox(Fitting, QFrame):
 
     def unfold(self, on: bool) -> None:
         """Show or hide plan and members."""
-        focus = self.window().focusWidget()
-        if not on and focus is not None and self._body.isAncestorOf(focus):  # type: ignore[redundant-expr]
+        if not on and focused_in(self._body) is not None:
             self.toggle.setFocus()
         self._body.setVisible(on)
         self.toggle.set_icon("chevron-down" if on else "chevron-up")

@@ -89,8 +89,7 @@ def outside_card(words: Language, look: Look, judged: Judged, joined: Callable[[
     if not rows:
         return None
     if who_may_join(record, result) is not None and "check" in judged.prices:
-        seat = button("", "council_outside_join", joined, text=words("council.join"))
-        seat.dress(look, "plus", "text_2")
+        seat = button("", "council_outside_join", joined, text=words("council.join")).dress(look, "plus")
         seat.setToolTip(plain_tip(words("council.join.hint")))
         rows.append(seat)
     title = plain_label("card_title", text=words("council.outside.title"))

@@ -344,11 +344,9 @@ class CouncilPage(DecisionView):
             decision_steps.VERDICT: str(len(every)) if there else None,
             decision_steps.DECISION: "" if result.answered else None,
         }
-        decided, marked = self.verdict.decision(self.session_id), filter(record.points, (DIFFERS, AGREED))
-        self.steps.show_steps(much, prices, [*marked], decided=decided is not None)
-        self.decision.show_decision(self.session_id, decided, read_only=self._read_only)
+        self._show_steps(much, prices, [*filter(record.points, (DIFFERS, AGREED))])
         if step in (decision_steps.VOTES, decision_steps.VERDICT):
-            self._judged_side.show_judged(judged)
+            self._judged_side.show_judged(judged, step)
         elif step == decision_steps.DIFFERENCES:
             self.differences.show_claims(judged)
         self._show_marks()
@@ -438,8 +436,7 @@ class CouncilPage(DecisionView):
             self.columns: (decision_steps.ANSWERS,),
             self.differences: (decision_steps.DIFFERENCES,),
             self.transcript: (decision_steps.DEBATE,),
-            self._judged_side: (decision_steps.VOTES, decision_steps.VERDICT),
-            self.decision: (decision_steps.DECISION,),
+            self._ending: (decision_steps.VOTES, decision_steps.VERDICT, decision_steps.DECISION),
         }
         vbox(*((page, 1) for page in self._pages), inside=view)
         vbox(self.box, inside=foot, margins=(decision_steps.MARGIN, 6, decision_steps.MARGIN, 12))

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.transcript.search import AGREED, DIFFERS
-from app.gui.widgets.boxes import STRETCH, Fitting, hbox, thin_line, vbox
+from app.gui.widgets.boxes import STRETCH, Fitting, focused_in, hbox, thin_line, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import Button, MenuButton, ShorteningButton, button, ticked
 from app.gui.widgets.text import named, plain_tip, say
@@ -113,8 +113,7 @@ class DecisionSteps(Fitting, QWidget):
         """Say whether the user goes through the steps; otherwise a step was opened by its key
         or a button elsewhere.
         """
-        focus: QWidget | None = self.window().focusWidget()
-        return focus is not None and self.isAncestorOf(focus)
+        return focused_in(self) is not None
 
     def set_value(self, step: str) -> None:
         """Open a step."""

@@ -39,9 +39,8 @@ class Glance(QFrame):
         self._lacks = Paragraph("warn")
         self._options = named("council_options", QWidget())
         self._rows = vbox(inside=self._options, spacing=6)
-        edit = button("link", "council_edit", self.edit_requested)
+        edit = button("link", "council_edit", self.edit_requested).dress(look, "pencil", "accent")
         self.edit = say(edit, language, "council.options.edit")
-        self.edit.dress(look, "pencil", "accent")
         self._parts: dict[str, tuple[QWidget, Paragraph]] = {}
         title = say(plain_label("card_title"), language, "council.options")
         held = vbox(title, self._options, hbox(self.edit, STRETCH), STRETCH, spacing=8)

@@ -26,7 +26,7 @@ from app.gui.markdown.document import plain_of
 from app.gui.pages.council.blind_pick import blind_card
 from app.gui.pages.council.council_box import TONES, Judged, outside_card
 from app.gui.pages.council.council_columns import Letter, mark_of
-from app.gui.pages.council.decision_steps import MARGIN
+from app.gui.pages.council.decision_steps import MARGIN, VERDICT, VOTES
 from app.gui.pages.council.no_votes import no_vote_rows
 from app.gui.pages.council.vote_chart import VoteChart
 from app.gui.panels.debate.cited_text import CitedText
@@ -47,7 +47,7 @@ from app.gui.widgets.boxes import (
 from app.gui.widgets.controls import passing_menu
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, restyle, say
 
-WIDEST = 980
+WIDEST, VOTES_WIDEST = 980, 760
 
 
 class CitingPage(QWidget):
@@ -225,6 +225,7 @@ class VerdictPage(Fitting, CitingPage):
         super().__init__(language, look)
         self.setObjectName("verdict_page")
         self._shown: Judged | None = None
+        self._step, self._beside = VERDICT, False
         self._chosen = ""
         self.held_up: Callable[[str], tuple[int, int]] = lambda _state: (0, 0)
         """Returns how many results of a state turned out right, of how many that are known;
@@ -235,39 +236,41 @@ class VerdictPage(Fitting, CitingPage):
         self.decision: Callable[[str], tuple[str, str] | None] = lambda _session_id: None
         """Returns what was decided in a session and how that stands; set by who knows the journal."""
         body = QWidget()
-        self._columns = hbox(inside=body, margins=(MARGIN, 12, MARGIN - 10, 12), spacing=14)
+        self._columns = hbox(STRETCH, inside=body, margins=(MARGIN, 12, MARGIN - 10, 12), spacing=14)
         self._page = controls.scrolling(body, keeps_bar=True)
         vbox(self._page, inside=self)
         language.changed.connect(self.refresh)
 
-    def show_verdict(self, judged: Judged) -> None:
-        """Show a debate or a council; what is shown already stays."""
-        if judged == self._shown:
+    def show_verdict(self, judged: Judged, step: str = VERDICT) -> None:
+        """Show a debate or a council, in the step VOTES what all voted alone; what is shown already stays."""
+        if (judged, step) == (self._shown, self._step):
             return
-        if self._shown is None or self._shown.session.id != judged.session.id:
+        if self._shown is None or (self._shown.session.id, self._step) != (judged.session.id, step):
             self._page.verticalScrollBar().setValue(0)
-        self._shown = judged
+        self._shown, self._step = judged, step
         focus: QWidget | None = self.window().focusWidget()
         focused = focus.objectName() if focus is not None and self.isAncestorOf(focus) else ""
         empty(self._columns)
         left, right = QWidget(), QWidget()
-        found = [
-            self._verdict_card(judged),
-            *self._minority(judged),
-            self._cruxes(judged),
-            self._lists(judged),
-            blind_card(self.language, self.look, judged, self.blind_requested.emit),
-        ]
-        vbox(*[frame for frame in found if frame is not None], STRETCH, inside=left, spacing=12)
-        beside: list[QFrame | None] = [self._before_after(judged)]
-        if judged.session.debate.is_council:
-            beside.append(outside_card(self.language, self.look, judged, self.join_requested.emit))
-        if judged.may_ask and (judged.record.readings() or judged.record.voted_rounds):
+        found = votes = [self._before_after(judged)]
+        beside: list[QFrame | None] = []
+        if step == VOTES:
+            left.setMaximumWidth(VOTES_WIDEST)
+        else:
+            found = [
+                self._verdict_card(judged),
+                *self._minority(judged),
+                self._cruxes(judged),
+                self._lists(judged),
+                blind_card(self.language, self.look, judged, self.blind_requested.emit),
+            ]
+            beside = [*votes, outside_card(self.language, self.look, judged, self.join_requested.emit)]
             beside.append(self._journal(judged))
+        vbox(*[frame for frame in found if frame is not None], STRETCH, inside=left, spacing=12)
         cards = [frame for frame in beside if frame is not None]
         vbox(*cards, STRETCH, inside=right, spacing=12)
-        self._columns.addWidget(left, 1)
-        self._columns.addWidget(right)
+        self._columns.insertWidget(0, left, 1000)
+        self._columns.insertWidget(1, right)
         right.setVisible(bool(cards))
         self._right = right
         self._fit()
@@ -295,17 +298,18 @@ class VerdictPage(Fitting, CitingPage):
         """Show the verdict again, after the journal or the language has changed."""
         judged, self._shown = self._shown, None
         if judged is not None:
-            self.show_verdict(judged)
+            self.show_verdict(judged, self._step)
 
-    def bring_votes_into_sight(self) -> None:
-        """Scroll to what all voted, once it has its place."""
-        if (votes := self.findChild(QWidget, "council_before_after")) is not None:
-            QTimer.singleShot(0, votes, partial(controls.bring_into_sight, votes))
+    def show_form(self, *, beside: bool) -> None:
+        """Say whether the form of the decision stands beside the verdict, which then does not lead to it."""
+        if beside != self._beside:
+            self._beside = beside
+            self.refresh()
 
     def _fit(self) -> None:
         if self._shown is None:
             return
-        wide = self.width() >= SIDE_BY_SIDE
+        wide = self.width() >= SIDE_BY_SIDE + RIGHT * self._beside
         set_across(self._columns, wide)
         self._right.setMinimumWidth(RIGHT if wide else 0)
         self._right.setMaximumWidth(RIGHT if wide else 16_777_215)
@@ -432,8 +436,9 @@ class VerdictPage(Fitting, CitingPage):
         def open_menu() -> None:
             menu = passing_menu(self, "judges_menu")
             for judge, name in judges.items():
-                action = menu.addAction(unmarked(self.judge_words(judge, name)))
-                action.triggered.connect(partial(self.judge_requested.emit, judge))
+                menu.addAction(
+                    unmarked(self.judge_words(judge, name)), partial(self.judge_requested.emit, judge)
+                )
             menu.popup(again.mapToGlobal(again.rect().bottomLeft()))
 
         again.clicked.connect(open_menu)
@@ -546,7 +551,7 @@ class VerdictPage(Fitting, CitingPage):
         title = words("council.before_after" if council and several else "council.plain")
         secret = plain_label("hint", text=words("council.secret"))
         parts: list[QBoxLayout] = [hbox(plain_label("card_title", text=title), STRETCH, secret)]
-        if several and not council:
+        if several:
             parts.append(hbox((VoteChart(words, self.look, record, judged.people), 1)))
         moved, last_cites = 0, {move.participant: move.cites for move in judged.result.moves}
         for who, shown in judged.people.items() if rounds else ():
@@ -562,7 +567,7 @@ class VerdictPage(Fitting, CitingPage):
                 sure = "" if vote.confidence is None else words("council.percent", percent=vote.confidence)
                 arrow = [plain_label("agreed" if flipped else "hint", text="→")] if tiles else []
                 tiles += [*arrow, tile, plain_label("hint", text=sure)]
-            causes = last_cites.get(who, ()) if flipped else ()
+            causes = last_cites.get(who, ())
             why = [self.cited("points", [Point(text="", cites=causes)], judged)] if causes else []
             row = QWidget()
             name = ElidedLabel("", text=shown.name)
@@ -583,7 +588,10 @@ class VerdictPage(Fitting, CitingPage):
         parts += [hbox((row, 1)) for row in no_votes]
         return card("council_before_after", *parts, spacing=10)
 
-    def _journal(self, judged: Judged) -> QFrame:
+    def _journal(self, judged: Judged) -> QFrame | None:
+        scored, voted = self._scored(judged), judged.record.readings() or judged.record.voted_rounds
+        if self._beside or not (judged.may_ask and voted):
+            return card("council_journal_card", *scored, spacing=10) if scored else None
         words, decision = self.language, self.decision(judged.session.id)
         decided, stands = decision or ("", "")
         asks = words("journal.enter" if decided else "journal.keep_decision")
@@ -591,7 +599,7 @@ class VerdictPage(Fitting, CitingPage):
         was = [Paragraph("card_text", text=words("journal.was", option=decided))] if decided else []
         said = Paragraph("hint", text=stands if decided else words("journal.card"))
         head, ways = self._head("bookmark", words("journal.title")), hbox(STRETCH, decide)
-        return card("council_journal_card", head, *was, said, ways, *self._scored(judged), spacing=10)
+        return card("council_journal_card", head, *was, said, ways, *scored, spacing=10)
 
     def _head(self, icon: str, title: str, *more: QWidget) -> QBoxLayout:
         """Return the first line of a card: its icon and title, and at the right what else is said."""

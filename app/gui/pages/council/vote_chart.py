@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtWidgets import QSizePolicy, QToolTip
 
 from app.engine.council.outcome import vote_places
-from app.engine.council.record import Record
+from app.engine.council.record import Moved, Record
 from app.engine.debate.replies import LETTERS
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.pages.council.council_columns import Shown
@@ -27,10 +27,14 @@ LABEL_PART = 0.42
 
 @dataclass(frozen=True, slots=True)
 class VoteLine:
-    """The place of the option that a participant chose after each voted round; None for a blank."""
+    """The place of the option that a participant chose after each voted round; None for a blank.
+
+    `drifted` are the rounds in which it came to another option without a statement that argues for it.
+    """
 
     shown: Shown
     places: tuple[int | None, ...]
+    drifted: frozenset[int]
 
     def level(self, at: int) -> float | None:
         """Return the option's place after a voted round, interpolated for a blank; None
@@ -56,7 +60,11 @@ class VoteChart(PaintedText):
         self._language, self._look = language, look
         lettered = zip(LETTERS, record.options(), strict=False)
         self._options = [f"{letter}  {option.text}" for letter, option in lettered]
-        self._lines = [VoteLine(people[who], places) for who, places in vote_places(record).items()]
+        drift = [(move.participant, move.round) for move in record.moves if move.moved == Moved.DRIFT]
+        self._lines = [
+            VoteLine(people[who], places, frozenset(number for item, number in drift if item == who))
+            for who, places in vote_places(record).items()
+        ]
         self._rounds = record.voted_rounds
         self._levels = [[line.level(at) for at in range(len(self._rounds))] for line in self._lines]
         self._chosen: int | None = None
@@ -133,7 +141,9 @@ class VoteChart(PaintedText):
         spots = [point for point in points if point is not None]
         for at, (start, end) in enumerate(zip(spots, spots[1:], strict=False)):
             voted = line.places[at] is not None and line.places[at + 1] is not None
-            painter.setPen(QtGui.QPen(colour, 2, Qt.PenStyle.SolidLine if voted else Qt.PenStyle.DotLine))
+            drifted = self._rounds[at + 1] in line.drifted
+            style = Qt.PenStyle.DashLine if drifted else Qt.PenStyle.SolidLine
+            painter.setPen(QtGui.QPen(colour, 2, style if voted else Qt.PenStyle.DotLine))
             painter.drawLine(start, end)
         for at, spot in enumerate(spots):
             blank = line.places[at] is None

@@ -14,7 +14,7 @@ from app.core.council import Decision
 from app.engine.decisions import MAX_TEXT, is_date
 from app.gui.display.appearance import Language, Look
 from app.gui.panels.conversation_view import empty_state
-from app.gui.widgets.boxes import STRETCH, centred, drop, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, centred, drop, focused_in, frame, hbox, vbox
 from app.gui.widgets.controls import Choice, TextBox, button, scrolling
 from app.gui.widgets.form import Field, Form
 from app.gui.widgets.text import Paragraph, named, plain_label, say
@@ -127,8 +127,7 @@ class YourDecision(QWidget):
             self._keep_entered()
             self._session_id = session_id
         self._is_open = decided is None and not read_only
-        focus: QWidget | None = self.window().focusWidget()
-        kept = decided is not None and focus is not None and self.isAncestorOf(focus)
+        kept = decided is not None and focused_in(self) is not None
         if decided is not None:
             self._entered.pop(session_id, None)
             self._remove_form()
@@ -150,8 +149,7 @@ class YourDecision(QWidget):
             before is not None and (not before.is_untouched() or before.began_with(entry, options, today))
         ):
             return
-        focus: QWidget | None = self.window().focusWidget()
-        self._takes_focus |= before is not None and focus is not None and before.isAncestorOf(focus)
+        self._takes_focus |= before is not None and focused_in(before) is not None
         self._remove_form()
         self._form = form = DecisionForm(self._language, self._look, entry, options, today)
         if (entered := self._entered.pop(self._session_id, None)) is not None:

@@ -22,7 +22,7 @@ from app.core.texts import has_hangul, unmarked
 from app.engine.council.record import Record
 from app.engine.debate.director import PARTICIPANT
 from app.gui.display.appearance import Language, Look
-from app.gui.display.descriptions import Spending, checking, failed, retry_text, state_of, time_text
+from app.gui.display.descriptions import Spending, checking, failed, kind_of, retry_text, state_of, time_text
 from app.gui.markdown.blocks import blocks_of
 from app.gui.navigation.session_list import EXPORTS
 from app.gui.pages.council.council_box import DOING
@@ -74,12 +74,9 @@ class DebateControls(QFrame):
         self._side = say(Segmented(self._sides), language, name="verdict.side")
         self._doing = Chip(look, self)
         self._cost = Chip(look, self, icon="coins")
-        self.pause = ShorteningButton("", f"{prefix}pause")
-        self.pause.dress(look, "pause", "text")
-        self.resume = ShorteningButton("primary", f"{prefix}resume")
-        self.resume.dress(look, "play", "on_accent")
-        self.stop = ShorteningButton("", f"{prefix}stop")
-        self.stop.dress(look, "square", "text")
+        self.pause = ShorteningButton("", f"{prefix}pause").dress(look, "pause", "text")
+        self.resume = ShorteningButton("primary", f"{prefix}resume").dress(look, "play", "on_accent")
+        self.stop = ShorteningButton("", f"{prefix}stop").dress(look, "square", "text")
         self._banner = QFrame()
         self._banner.setProperty("kind", "banner")
         self._banner_text = plain_label(wrap=True)
@@ -183,7 +180,7 @@ class DebateControls(QFrame):
         own = (min(debate.round, debate.rounds), debate.rounds)
         at, of = self._at or (0, 0) if debate.is_council else own
         ended = has_ended(session)
-        status, tone = state_of(session, words)
+        status, tone = kind_of(session).title_state(session, words), state_of(session, words)[1]
         if self._read_only:
             status, tone = words("status.read_only"), "neutral"
         if self._headed:
@@ -465,12 +462,9 @@ class AfterBar(Fitting, QWidget):
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self._language = language
-        self._fork = ShorteningButton("", "debate_fork")
-        self._fork.dress(look, "git-branch", "text")
-        self._again = ShorteningButton("", "debate_again")
-        self._again.dress(look, "rotate-cw", "text")
-        self._export = ShorteningButton("", "debate_export")
-        self._export.dress(look, "share", "text")
+        self._fork = ShorteningButton("", "debate_fork").dress(look, "git-branch", "text")
+        self._again = ShorteningButton("", "debate_again").dress(look, "rotate-cw", "text")
+        self._export = ShorteningButton("", "debate_export").dress(look, "share", "text")
         self._more = say(icon_button(look, "ellipsis", "debate_more"), language, tip="verdict.more")
         self._more.clicked.connect(lambda: open_above(self._more_menu(), self._more))
         hbox(self._fork, self._again, STRETCH, self._export, self._more, inside=self, spacing=8)

@@ -34,8 +34,7 @@ class DebatePage(DebateView):
     HEADED = False
 
     def __init__(self, language: Language, look: Look) -> None:
-        self.next = ShorteningButton("primary", "decision_next")
-        self.next.dress(look, "scale", "on_accent")
+        self.next = ShorteningButton("primary", "decision_next").dress(look, "scale", "on_accent")
         self.more = MenuButton(look, "ellipsis", "decision_more", chevron=True)
         super().__init__(language, look)
 
@@ -53,11 +52,9 @@ class DebatePage(DebateView):
         session = self._session
         if session is None:
             return
-        decided = self.verdict.decision(session.id)
-        self.decision.show_decision(session.id, decided, read_only=self._read_only)
         self.steps.set_value(self._step)
-        self.steps.show_steps(reached, {}, (), decided=decided is not None)
-        self._places.setCurrentWidget(self._shown_in[self._step])
+        self._show_steps(reached, {}, ())
+        self._places.setCurrentWidget(self._discussion if self._step == DEBATE else self._ending)
         ended = has_ended(session) and not self._read_only
         self.composer.setVisible(not self._read_only)
         self.next.setVisible(ended and bool(self._judges) and not self._judged(session))
@@ -66,10 +63,8 @@ class DebatePage(DebateView):
         self.more.show_words(self._language("verdict.more"))
 
     def _lay_out(self) -> None:
-        judged = self._judged_side
-        self._shown_in = {DEBATE: self._discussion, VOTES: judged, VERDICT: judged, DECISION: self.decision}
         self._places = QStackedWidget()
-        for place in (self._discussion, judged, self.decision):
+        for place in (self._discussion, self._ending):
             self._places.addWidget(place)
         vbox(self.topic, inside=self._about, margins=(MARGIN, 10, MARGIN, 0))
         controls, low = self.controls, Qt.AlignmentFlag.AlignBottom

@@ -283,7 +283,7 @@ class DebateView(DecisionView):
             problem=problem,
         )
         self._judged_side.choose(judged, may_pick=chosen is not None and newest and not self._read_only)
-        self._judged_side.show_judged(judged)
+        self._judged_side.show_judged(judged, VOTES if self._step == VOTES else VERDICT)
 
     def _role_of(self, author_id: str) -> str:
         participants = self._session.debate.participants if self._session else ()

@@ -187,8 +187,7 @@ class ParticipantPicker(SearchPopUp):
         if panels:
             self._headings.append(plain_label("section", text=self._language("side.panels")))
         for number, panel in enumerate(panels, 1):
-            pick = ShorteningButton("foot", f"pick_panel_{number}")
-            pick.dress(self._look, "scale")
+            pick = ShorteningButton("foot", f"pick_panel_{number}").dress(self._look, "scale")
             names = ", ".join(seat.name for seat in panel.participants)
             pick.show_words(unmarked(exact(panel.name)), plain_tip(names))
             pick.setAccessibleName(exact(panel.name))

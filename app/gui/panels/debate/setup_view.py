@@ -74,8 +74,7 @@ class SetupView(QWidget):
         self.tools = say(named("debate_tools", controls.Choice(look)), language, name="setup.tools")
         self.options = named("debate_options", controls.TextBox(submits=False, most=MOST_OPTIONS))
         say(self.options, language, name="setup.options", hint="setup.options.placeholder")
-        self._add_options = controls.ShorteningButton("link", "add_options")
-        self._add_options.dress(look, "plus", "accent")
+        self._add_options = controls.ShorteningButton("link", "add_options").dress(look, "plus", "accent")
         self._add_options.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._add_options.clicked.connect(self._on_options)
         language.follow(lambda: self._add_options.show_words(language("setup.options.add")))
@@ -96,8 +95,7 @@ class SetupView(QWidget):
         }
         self._rounds_value = plain_label("value")
         self._add = controls.button("link", "add_voice", lambda: self.seats.picker.open(self._add))
-        say(self._add, language, "setup.add", name="setup.add_voice")
-        self._add.dress(look, "plus", "accent")
+        say(self._add.dress(look, "plus", "accent"), language, "setup.add", name="setup.add_voice")
         self.panels = controls.MenuButton(look, "users", "panels_button", chevron=True)
         self._context_size = plain_label("hint")
         self._context_size.setIndent(UNDER_TICK)
@@ -356,7 +354,6 @@ class SetupView(QWidget):
         embedded = [card for card in chosen if card.is_embedded]
         self._honesty.setVisible(bool(embedded))
         votes = len(embedded) < len(chosen) or not chosen
-        self.conclusion.offer(votes=votes, judges=self.seats.can_judge)
         self._warning.setVisible(bool(embedded) and has_hangul(self.topic.text()))
         self._rounds_value.setText(str(self.rounds.value()))
         folder, paths = self._folder, self.files.paths
@@ -368,7 +365,8 @@ class SetupView(QWidget):
         self.files.offer_look(self._engine.models_for(self.setup().participants))
         if (unread := self.files.sizes.unread(paths)) and self.isVisible():
             self.sizes_wanted.emit(unread)
-        self.conclusion.show_choice(self._wanted().ends if self._council else self.conclusion.ends)
+        ends_with = self._wanted().ends if self._council else self.conclusion.ends
+        self.conclusion.show_choice(ends_with, votes=votes, judges=self.seats.can_judge)
         problem = self.problem(council=self._council)
         self.start.setEnabled(not problem and not self._starting)
         count = len(chosen)
@@ -592,23 +590,20 @@ class ConclusionChoice(QWidget):
         """Let all vote in each round, or at the end alone."""
         self._choose(replace(self._chosen, polls=on, final_ballots=not on))
 
-    def show_choice(self, chosen: Ends | None) -> None:
-        """Show how it ends; only a council ends with one answer made of all."""
-        words = self._language
+    def show_choice(self, chosen: Ends | None, *, votes: bool, judges: bool) -> None:
+        """Show how it ends, and offer votes and a verdict where somebody can vote and judge.
+
+        Only a council ends with one answer made of all.
+        """
+        words, able, too_small = self._language, self._council or votes or judges, "setup.polls.too_small"
         offered = (ends for ends in COUNCIL_ENDS if self._council or ends != Ends.MERGE)
         self.choice.offer([(ends, words(f"first.ends.{ends}")) for ends in offered], chosen)
-        if chosen is not None and self.choice.isEnabled():
-            self.choice.setToolTip(plain_tip(words(f"first.ends.{chosen}.hint")))
-        self.judge.setEnabled(chosen == Ends.VERDICT and self.judge.isEnabled())
-
-    def offer(self, *, votes: bool, judges: bool) -> None:
-        """Offer votes and a verdict, where somebody can vote and judge."""
-        words = self._language
-        self.choice.setEnabled(self._council or votes or judges)
-        self.choice.setToolTip(plain_tip(words("setup.polls.too_small")))
+        self.choice.setEnabled(able)
+        hint = f"first.ends.{chosen}.hint" if able and chosen is not None else too_small
+        self.choice.setToolTip(plain_tip(words(hint)))
         self.polls.setEnabled(votes)
-        self.polls.setToolTip(plain_tip(words("setup.polls.hint" if votes else "setup.polls.too_small")))
-        self.judge.setEnabled(judges)
+        self.polls.setToolTip(plain_tip(words("setup.polls.hint" if votes else too_small)))
+        self.judge.setEnabled(judges and chosen == Ends.VERDICT)
 
     def show_prices(self, ends: Estimate | None, polls: Estimate | None, judge: str, *, inside: bool) -> None:
         """Show what the end and votes in each round would cost, and who would judge; `inside` says that the

@@ -3,10 +3,11 @@
 Also the base of the views of debates and councils, which have such a place.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.core.message import Message
@@ -17,15 +18,20 @@ from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.blind_pick import BlindPickView
 from app.gui.pages.council.council_box import Judged, announcement
 from app.gui.pages.council.decision_bar import Target
-from app.gui.pages.council.decision_steps import DEBATE, DECISION, VERDICT, VOTES, DecisionSteps
+from app.gui.pages.council.decision_steps import DEBATE, DECISION, VERDICT, DecisionSteps
 from app.gui.pages.council.verdict_page import VerdictPage
 from app.gui.pages.decisions.your_decision import YourDecision
 from app.gui.panels.conversation_view import ConversationView, mark_names
 from app.gui.panels.debate.verdict_tabs import VerdictTabs
 from app.gui.transcript.row_text import COMPACT
-from app.gui.widgets.boxes import vbox
+from app.gui.widgets.boxes import focused_in, hbox, vbox
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.notices import announce
+
+ROOMY, BESIDE, WIDEST = 1000, 360, 16_777_215
+"""From what width of the page on the form of a decision stands beside the verdict, how wide it is there,
+and no limit.
+"""
 
 
 class VerdictPlace(QWidget):
@@ -47,12 +53,12 @@ class VerdictPlace(QWidget):
         """
         self.is_blind = may_pick and self.blind.stands(judged, stood=self.is_blind)
 
-    def show_judged(self, judged: Judged) -> None:
-        """Show what was chosen."""
+    def show_judged(self, judged: Judged, step: str) -> None:
+        """Show what was chosen, of a verdict what belongs to the step."""
         if self.is_blind:
             self.blind.show_pick(judged)
         else:
-            self.verdict.show_verdict(judged)
+            self.verdict.show_verdict(judged, step)
         self._read.setHidden(self.is_blind)
         self.blind.setVisible(self.is_blind)
 
@@ -98,9 +104,13 @@ class DecisionView(ConversationView):
             self.setObjectName("decision_page")
             self.steps = DecisionSteps(language, look, self.STEPS)
             self.steps.chosen.connect(self._on_step)
+        self._judged_side = VerdictPlace(language, look)
+        if self.STEPS:
             self.decision = YourDecision(language, look)
             self.decision.opened.connect(self.asking(self.decision_requested))
-        self._judged_side = VerdictPlace(language, look)
+            # What the last three steps show.
+            self._ending = QWidget()
+            hbox((self._judged_side, 1), self.decision, inside=self._ending, spacing=0)
         verdict, blind = self._judged_side.verdict, self._judged_side.blind
         self.verdict, self.verdicts, self.blind = verdict, self._judged_side.verdicts, blind
         verdict.cite_requested.connect(self.show_cited)
@@ -136,11 +146,10 @@ class DecisionView(ConversationView):
         raise NotImplementedError
 
     def _open_step(self, step: str) -> None:
-        focus: QWidget | None = self.window().focusWidget()
-        self._step = step
+        focus, self._step = focused_in(self), step
         self.refresh()
         self._show_parts()
-        if focus is not None and self.isAncestorOf(focus) and self.isVisible() and not focus.isVisible():
+        if focus is not None and self.isVisible() and not focus.isVisible():
             # Qt leaves it to what comes next, which may be a button that costs something.
             self.take_focus()
 
@@ -153,8 +162,30 @@ class DecisionView(ConversationView):
             self._open_step(step)
             if step == DECISION and not self.steps.holds_focus():
                 self.decision.take_focus()
-            if step == VOTES:
-                self.verdict.bring_votes_into_sight()
+
+    def _show_steps(
+        self, reached: Mapping[str, str | None], prices: Mapping[str, str], marked: Collection[str]
+    ) -> None:
+        """Show how much each step has, None where it is not reached yet, and what was decided."""
+        decided = self.verdict.decision(self.session_id)
+        self.decision.show_decision(self.session_id, decided, read_only=self._read_only)
+        self.steps.show_steps(reached, prices, marked, decided=decided is not None)
+        self._fit_decision()
+
+    def _fit_decision(self) -> None:
+        """Show what was decided, or the form of it, by itself, and beside the verdict where there is room."""
+        alone, room = self._step == DECISION, self.width() >= ROOMY
+        beside = self._step == VERDICT and room and not self._judged_side.is_blind
+        self.decision.setMinimumWidth(BESIDE if beside else 0)
+        self.decision.setMaximumWidth(BESIDE if beside else WIDEST)
+        self._judged_side.setHidden(alone)
+        self.decision.setVisible(alone or beside)
+        self.verdict.show_form(beside=room)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.STEPS:
+            self._fit_decision()
 
     @property
     def now(self) -> Given:
