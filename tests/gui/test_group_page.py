@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from app.core.session import GroupSession, Plan, PlanItem
+from app.engine.group import director
 from app.gui.widgets.approval_card import HandOverCard
 from tests import app_driver
 from tests.app_driver import Person, at_window
@@ -300,7 +301,7 @@ async def test_asking_before_hand_overs_is_switched_in_the_box(person):
 
 
 @pytest.mark.slow
-async def test_a_member_that_is_silent_can_be_left_behind(person, wire_servers):  # noqa: F811
+async def test_a_member_that_is_silent_can_be_left_behind(person, wire_servers, monkeypatch):  # noqa: F811
     plain = replies(0.5)
 
     def reply(request):
@@ -310,11 +311,12 @@ async def test_a_member_that_is_silent_can_be_left_behind(person, wire_servers):
         return plain(request) if leads(request) else Answer("Never said.", delay=60.0)
 
     wire_servers["openai"].script(MODEL, reply)
-    groups = person.window.controller.groups
-    groups._silence.setInterval(300)
+    monkeypatch.setattr(director, "SILENT", 0.5)
     page = await begin(person, SHIP)
     await until(lambda: person.sees("orchestrator_without"), what="the offer")
     assert person.find("orchestrator_without").text() == "Continue without Architect"
+    assert "No word from Architect for a while" in page.box.accessibleDescription()
+    assert "No word from Architect for a while" in page.box._meta.text()
     menu = page.box.members.menu_of(page.box.members.ids()[0])
     assert [action.text() for action in menu.actions()] == [
         "Write to Architect",
