@@ -8,10 +8,10 @@ have no other tree.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from enum import Enum, auto
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
-from app.core.definitions import WORKFLOW
+from app.core.definitions import SWITCH_ASSISTANT, WORKFLOW
 from app.core.message import Message, MessageState, Role, ToolCall, new_message
 from app.core.tool import Control
 
@@ -321,6 +321,15 @@ def unanswered(answer: Message | None, messages: Iterable[Message]) -> list[Tool
     """Return the calls of an answer that have no result yet; none where there is no answer."""
     finished = {each.tool_call_id for each in messages if each.role == Role.TOOL and each.ended}
     return [call for call in answer.tool_calls if call.id not in finished] if answer else []
+
+
+def handed_at_once(answer: Message) -> tuple[str, ...]:
+    """Return the ids of the hand-overs that members work on side by side: the first of an answer
+    and those right behind it, where there are several.
+    """
+    behind = dropwhile(lambda call: call.name != SWITCH_ASSISTANT, answer.own_calls)
+    found = tuple(call.id for call in takewhile(lambda call: call.name == SWITCH_ASSISTANT, behind))
+    return found if len(found) > 1 else ()
 
 
 def failed_result(answer: Message, call_id: str, text: str) -> Message:

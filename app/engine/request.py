@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
-from itertools import dropwhile, takewhile
+from typing import Any
 
 from app.core.definitions import SWITCH_ASSISTANT, Agent, Creativity, Group, Leader
 from app.core.ids import new_id
@@ -47,15 +47,6 @@ def instruction_of(call: ToolCall) -> tuple[str, str]:
     """Return (member, instruction) of a hand-over; empty where the call does not say."""
     arguments = object_in(call.arguments) or {}
     return str(arguments.get("assistant", "")), str(arguments.get("instruction", ""))
-
-
-def handed_at_once(answer: Message) -> tuple[str, ...]:
-    """Return the ids of the hand-overs that members work on side by side: the first of an answer
-    and those right behind it, where there are several.
-    """
-    behind = dropwhile(lambda call: call.name != SWITCH_ASSISTANT, answer.own_calls)
-    found = tuple(call.id for call in takewhile(lambda call: call.name == SWITCH_ASSISTANT, behind))
-    return found if len(found) > 1 else ()
 
 
 def turns_used(live: LiveSession) -> int:
@@ -116,6 +107,28 @@ def root_turn(
         given=(*given, *file_tools(live, model)),
     )
     return replace(turn, **fields)  # type: ignore[arg-type]
+
+
+def turn_below(
+    turn: "AgentTurn", call_id: str, agent: Agent, live: LiveSession, directory: AgentDirectory, **own: Any
+) -> "AgentTurn":
+    """Return the turn of an assistant that a call of a turn begins or goes on with; `own` are its fields.
+
+    With a task it is a sub-agent's; without, it hears the conversation up to the call, as in a turn at the
+    root.
+    """
+    place = {"parent_turn_id": turn.turn_id, "parent_call_id": call_id, **own}
+    if not own["task"]:
+        return root_turn(agent, live, directory, follows=turn.turn_id, **place)
+    model = directory.model_of(agent, turn.agent_model)
+    return AgentTurn(
+        agent=agent,
+        agent_model=model,
+        stack=(*turn.stack, agent.id),
+        follows=turn.follows,
+        given=file_tools(live, model),
+        **place,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -338,10 +338,9 @@ class _Maker:
             return self._make(WorkState.WAITING, texts("status.busy"))
         if main_code(self.summary.reason) == Reason.CHECKING_VOTES:
             return self._make(WorkState.RUNNING, reason_text(self.summary.reason, texts))
-        if self.live is not None and (group := self.live.session.group) is not None:
-            if silent := silent_members(self.live, self.directory.members(group)):
-                names = ", ".join(visible(agent.name) for agent in silent)
-                return self._make(WorkState.RUNNING, texts("work.silent", name=names))
+        if self.live is not None and (silent := silent_members(self.live, self.directory)):
+            names = ", ".join(visible(agent.name) for agent in silent)
+            return self._make(WorkState.RUNNING, texts("work.silent", name=names))
         writing = self.live.streaming() if self.live is not None else ()
         names = ", ".join(dict.fromkeys(visible(message.author.name) for message in writing))
         says = texts("work.writes", name=names) if names else self._stands() or texts("status.running")

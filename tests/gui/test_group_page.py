@@ -330,6 +330,46 @@ async def test_a_member_that_is_silent_can_be_left_behind(person, wire_servers, 
 
 
 @pytest.mark.slow
+async def test_members_who_work_at_once_are_shown_and_each_can_be_left_behind(person, wire_servers):  # noqa: F811
+    slow = Answer(" ".join(f"word{number}" for number in range(900)), pace=0.2)
+
+    def reply(request):
+        if not leads(request):
+            return slow
+        if "call_a" in json.dumps(request.body["messages"]):
+            return Answer(calls=(call("reportResult", "call_c", result_in_detail="Without both."),))
+        hands = (("call_a", "Backend", "Build it."), ("call_b", "QA", "Check it."))
+        return Answer(
+            calls=tuple(
+                call("switchAssistant", call_id, assistant=who, instruction=what)
+                for call_id, who, what in hands
+            )
+        )
+
+    wire_servers["openai"].script(MODEL, reply)
+    page = await begin(person, SHIP)
+    box = page.box
+
+    def doing():
+        return [member.doing for member in box._work.members]
+
+    await until(lambda: doing() == ["idle", "working", "working"], what="both at work")
+    await until(lambda: person.sees("agent_stop_0") and person.sees("agent_stop_1"))
+    for place, name in ((1, "Backend"), (2, "QA")):
+        menu = box.members.menu_of(box.members.ids()[place])
+        assert menu.actions()[-1].text() == f"Continue without {name}"
+    await person.click("agent_stop_0")
+    await until(lambda: doing() == ["idle", "idle", "working"], what="the other goes on")
+    assert page.session.status == "running"
+    menu.actions()[-1].trigger()
+    await until(lambda: "Without both." in person.transcript("transcript")[-1], what="the report")
+    live = person.window.controller.engine.live(page.session_id)
+    results = [one.content for one in live.messages if one.role == "tool" and one.state == "failed"]
+    assert len(results) == 2
+    assert all("The user stopped it." in one for one in results)
+
+
+@pytest.mark.slow
 async def test_the_panel_shows_the_goal_and_todos_of_any_chat(person, wire_servers):  # noqa: F811
     assert not person.sees("plan_panel")
     await person.click("plan_button")

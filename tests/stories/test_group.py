@@ -12,7 +12,17 @@ import pytest
 
 from tests.files.documents import a_pdf
 from tests.repeats import repeats
-from tests.stories.group_crew import MEMBERS, REPORT, STEPS, call, heard, in_order, play, write_assistant, write_group
+from tests.stories.group_crew import (
+    MEMBERS,
+    REPORT,
+    STEPS,
+    call,
+    heard,
+    in_order,
+    play,
+    write_assistant,
+    write_group,
+)
 from tests.stories.processes import Finished, Running, look, moot, session_of
 from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers

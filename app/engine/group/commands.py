@@ -313,8 +313,7 @@ class Groups(Definitions[Group]):
 
     def silent(self, live: LiveSession) -> list[str]:
         """Return the ids of the members of whom nothing has come for long."""
-        members = self._directory.members(live.group_session.group)
-        return [member.id for member in silent_members(live, members)]
+        return [member.id for member in silent_members(live, self._directory)]
 
     async def go_on_without(self, session_id: str, member_id: str = "") -> None:
         """Give up waiting for a member that does not answer, "" for any, and let the others go on."""

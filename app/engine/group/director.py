@@ -12,6 +12,7 @@ from app.core.texts import fold
 from app.core.tool import Control, assistants_called
 from app.core.turns import is_over, last_answer, unanswered
 from app.engine.director import Ask, Decision, Send, Speak
+from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.names import begins_with
 from app.engine.request import ORCHESTRATOR, instruction_of, turns_used
@@ -63,11 +64,15 @@ def members_turns(live: LiveSession, session: GroupSession, members: Sequence[Ag
     return [Speak(_member_id(call, members), decision.turn_id, turn_id) for call, turn_id in begun if turn_id]
 
 
-def silent_members(live: LiveSession, members: Sequence[Agent]) -> list[Agent]:
-    """Return the members whose answers are awaited and of whom nothing has come for long."""
-    runs = live.session.status == Status.RUNNING
-    found = set()
-    for each in members_turns(live, live.group_session, members) if runs else ():
+def silent_members(live: LiveSession, directory: AgentDirectory) -> list[Agent]:
+    """Return the members whose answers are awaited and of whom nothing has come for long; nobody
+    in a session of another kind.
+    """
+    session, found = live.session, set[str]()
+    if not isinstance(session, GroupSession) or session.status != Status.RUNNING:
+        return []
+    members = directory.members(session.group)
+    for each in members_turns(live, session, members):
         turn_id = each.turn_id or live.turn_begun()
         # One that has not begun yet waits for its member.
         begun = bool(each.turn_id) or turn_id not in live.turns

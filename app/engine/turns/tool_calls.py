@@ -13,7 +13,6 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from app.core.definitions import SWITCH_ASSISTANT, Agent
 from app.core.errors import StorageError
@@ -40,22 +39,12 @@ from app.core.tool import (
     is_page,
     read_arguments,
 )
-from app.core.turns import last_answer, unanswered
+from app.core.turns import handed_at_once, last_answer, unanswered
 from app.engine.availability import NotFree
 from app.engine.library.agents import SUB_AGENT, AgentDirectory, Delegation, delegation, failed, succeeded
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.request import (
-    ORCHESTRATOR,
-    SMALL_MODEL_OPTIONS,
-    AgentTurn,
-    Attempt,
-    file_tools,
-    handed_at_once,
-    in_mode,
-    instruction_of,
-    root_turn,
-)
+from app.engine.request import ORCHESTRATOR, SMALL_MODEL_OPTIONS, AgentTurn, Attempt, in_mode, turn_below
 from app.engine.turns.context import Outcome, TreeContext, TurnState, about_call, started
 from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS, RepeatedCalls, carried_out, check_not_repeated
 from app.engine.turns.speaker_turn import SpeakerTurn, lost_call
@@ -698,13 +687,13 @@ class ToolCalls:
 
     # Sub-agents
 
-    def _hand_over(self, turn: AgentTurn, call: ToolCall) -> Delegation:
-        """Return what a member is to do, which reads it in the conversation. Raises ToolError."""
-        wanted, instruction = instruction_of(call)
+    def _hand_over(self, turn: AgentTurn, arguments: Mapping[str, object]) -> Delegation:
+        """Return what a member is to do. Raises ToolError."""
+        wanted, instruction = (str(arguments.get(name, "")) for name in ("assistant", "instruction"))
         if not instruction.strip():
             raise ToolError("switchAssistant: argument `instruction` is empty: say what the member shall do.")
         member = assistant_called(wanted, self._context.members, "is not a member")
-        return Delegation(agent=member, task="", mode=turn.mode)
+        return Delegation(agent=member, task=instruction, mode=turn.mode)
 
     async def _delegate(
         self, turn: AgentTurn, call: ToolCall, arguments: Mapping[str, object], *, at_once: bool = False
@@ -715,7 +704,7 @@ class ToolCalls:
         context, directory = self._context, self._services.directory
         try:
             job = (
-                self._hand_over(turn, call)
+                self._hand_over(turn, arguments)
                 if at_once
                 else delegation(arguments, turn.agent, turn.stack, turn.mode, directory.agents())
             )
@@ -725,30 +714,16 @@ class ToolCalls:
         if child_id is None and not at_once and not context.budget.take_sub_agent():
             limit = "The limit of sub-agents for one message is reached. Go on with what you have."
             raise ToolError(failed(limit))
-        place: dict[str, Any] = {"parent_turn_id": turn.turn_id, "parent_call_id": call.id}
-        place["turn_id"] = child_id or new_id()
-        if at_once:
-            # A member hears the conversation up to the hand-over, as it does where it works alone.
-            child = root_turn(job.agent, self._live, directory, follows=turn.turn_id, **place)
-        else:
-            model = directory.model_of(job.agent, turn.agent_model)
-            child = AgentTurn(
-                agent=job.agent,
-                agent_model=model,
-                stack=(*turn.stack, job.agent.id),
-                mode=job.mode,
-                follows=turn.follows,
-                task=job.task,
-                given=file_tools(self._live, model),
-                **place,
-            )
+        # A member reads what it is to do in the conversation.
+        own = {"turn_id": child_id or new_id(), "task": "" if at_once else job.task, "mode": job.mode}
+        child = turn_below(turn, call.id, job.agent, self._live, directory, **own)
         speaker = SpeakerTurn(
             self._live,
             self._services,
             child.author,
             waits=context.waits,
             busy=partial(self._show_busy, child.turn_id),
-            about=job.task or instruction_of(call)[1],
+            about=job.task,
         )
         task: asyncio.Task[Outcome | None] | None = asyncio.current_task()
         assert task is not None

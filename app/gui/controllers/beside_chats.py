@@ -313,7 +313,7 @@ class GroupController(Controller):
     def _show_silent(self) -> None:
         """Tell of members that have said nothing for long, while their answers are awaited."""
         live = self._engine.live(self._page.session_id)
-        if live is not None and live.session.group is not None:
+        if live is not None:
             self._page.box.show_silent(self._engine.groups.silent(live))
 
     # The plan
