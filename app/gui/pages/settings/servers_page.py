@@ -218,12 +218,17 @@ class ServersPage(QWidget):
         assistants = self._engine.assistants
         agents = [agent for agent in assistants.all() if not assistants.is_built_in(agent.id)]
         dialog = ServerDialog(self._language, self, look=self._look, agents=agents)
-        self._ask_for(dialog, "add MCP servers", lambda new: self._add_all(new, dialog.choice))
+        self._ask_for(dialog, "add server", lambda new: self._add_all(new, dialog.choice))
 
     def _ask_for(
         self, dialog: ServerDialog, task: str, save: Callable[[tuple[McpServer, ...]], Awaitable[object]]
     ) -> None:
-        dialog.given.connect(lambda new: self._tasks.start(task, self._take_in(save(new), new[0].name)))
+        def take(new: tuple[McpServer, ...]) -> None:
+            name = new[0].name
+            # Another one can be added while one that was just allowed connects.
+            self._tasks.start(f"{task} {name}", self._take_in(save(new), name))
+
+        dialog.given.connect(take)
         dialog.open()
 
     async def _add_all(self, servers: tuple[McpServer, ...], choice: tuple[bool, Sequence[str]]) -> bool:
@@ -245,7 +250,7 @@ class ServersPage(QWidget):
         if self._status is not None:
             server, change = self._status.server, self._engine.servers.replace
             dialog, name = ServerDialog(self._language, self, server), server.name
-            self._ask_for(dialog, f"edit server {name}", lambda new: change(name, new[0]))
+            self._ask_for(dialog, "edit server", lambda new: change(name, new[0]))
 
     def _on_enabled(self) -> None:
         if self._status is not None:
