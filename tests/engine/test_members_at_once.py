@@ -114,6 +114,17 @@ async def test_a_call_between_hand_overs_ends_what_is_at_once(tmp_path: Path) ->
     assert {"[Ann]: I did it.", "[Bo]: I did it."} <= set(told)
 
 
+async def test_hand_overs_behind_a_question_are_skipped(tmp_path: Path) -> None:
+    asks = ("promptToUser", {"prompt": "Which colour?"})
+    made = bench(tmp_path, acting(calling(asks, hand("ann"), hand("bo"))))
+    session_id = await run(made)
+    assert status(made, session_id) == Status.WAITING
+    assert (
+        tool_results(made, session_id)[:2] == ["Skipped: promptToUser came before it and ends the turn."] * 2
+    )
+    assert asked_of(made, "ann") == asked_of(made, "bo") == []
+
+
 async def test_one_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
     script = acting(calling(hand("zoe"), hand("ann"), hand("bo", " ")), REPORT)
     made = bench(tmp_path, script)

@@ -448,7 +448,8 @@ class ToolCalls:
         missing = {call.id for call in unanswered(answer, self._live.turns.said(turn.turn_id))}
         skipped: dict[ToolCall, str] = {}
         for call in answer.tool_calls:
-            if ended_by and call.id in missing and call.id not in at_once:
+            goes_along = ended_by == SWITCH_ASSISTANT and call.id in at_once
+            if ended_by and call.id in missing and not goes_along:
                 skipped[call] = f"Skipped: {ended_by} came before it and ends the turn."
             elif not ended_by and call.name in tools and tools[call.name].ends:
                 ended_by = call.name
