@@ -10,10 +10,10 @@ they were given.
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum, auto
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
-from app.core.definitions import STEP, WORKFLOW
+from app.core.definitions import STEP, SWITCH_ASSISTANT, WORKFLOW
 from app.core.frozen import Frozen
 from app.core.message import Message, MessageState, PromptType, Role, ToolCall, new_message
 from app.core.session import Reason, Session, Status
@@ -327,6 +327,15 @@ def unanswered(answer: Message | None, messages: Iterable[Message]) -> list[Tool
     return [call for call in answer.tool_calls if call.id not in finished] if answer else []
 
 
+def handed_at_once(answer: Message) -> tuple[str, ...]:
+    """Return the ids of the hand-overs that members work on side by side: the first of an answer
+    and those right behind it, where there are several.
+    """
+    behind = dropwhile(lambda call: call.name != SWITCH_ASSISTANT, answer.own_calls)
+    found = tuple(call.id for call in takewhile(lambda call: call.name == SWITCH_ASSISTANT, behind))
+    return found if len(found) > 1 else ()
+
+
 def failed_result(answer: Message, call_id: str, text: str) -> Message:
     """Return the failed result of a call that was not carried out to its end, in the turn of its answer."""
     return new_message(
@@ -378,6 +387,9 @@ def asked_at(messages: Sequence[Message], *, group: bool) -> int:
     before.
     """
     kinds = {message.turn_id: message.author.kind for message in reversed(messages)} if group else {}
+    # Members who work side by side do so below the orchestrator's turn.
+    members = (one for one in messages if one.parent_turn_id and one.author.kind == "main")
+    kinds |= {one.parent_turn_id or "": "main" for one in members}
     for place in range(len(messages) - 1, -1, -1):
         one = messages[place]
         told = group and kinds.get(one.follows or "") not in (None, "orchestrator")

@@ -7,6 +7,7 @@ answer that streams is kept as pieces beside the immutable message, so that a de
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import TypeVar
 
 from app.core import events
@@ -50,6 +51,11 @@ class LiveSession:
         self.turns = Turns(stored.messages)
         self._position = {message.id: place for place, message in enumerate(stored.messages)}
         self._growing: dict[str, _Growing] = {}
+        # The turn that each call began last, by the calling turn and the call; ("", "") for a turn at the
+        # root.
+        self._begun: dict[tuple[str, str], str] = {}
+        # When something came last of a turn, by the monotonic clock.
+        self._heard: dict[str, float] = {}
         self._told_tools: set[str] = set()
         self._told_near: set[tuple[str, str, float]] = set()
         # Whether a debate has messages that are no statements.
@@ -152,6 +158,17 @@ class LiveSession:
         """Return the messages that still grow, with their text so far."""
         return tuple(self._with_text(self.turns.messages[message_id]) for message_id in self._growing)
 
+    def turn_begun(self, turn_id: str = "", call_id: str = "") -> str:
+        """Return the turn that a call began last, or the last at the root, which may have said nothing yet;
+        "" for none.
+        """
+        return self._begun.get((turn_id, call_id)) or self.turns.child_turn(turn_id, call_id) or ""
+
+    def quiet_for(self, turn_id: str) -> float:
+        """Return for how many seconds nothing came of a turn and those below it; 0 where nothing is known."""
+        heard = [self._heard[each] for each in self.turns.below(turn_id) if each in self._heard]
+        return monotonic() - max(heard) if heard else 0.0
+
     def begin(self) -> None:
         """Announce a session that was just made."""
         self.tell(events.SessionStarted(session_id=self.id, session=self.session))
@@ -194,6 +211,8 @@ class LiveSession:
 
     def start_turn(self, first: Message) -> None:
         """Announce a turn; `first` is its first message to be."""
+        self._begun[(first.parent_turn_id or "", first.parent_call_id or "")] = first.turn_id
+        self._heard[first.turn_id] = monotonic()
         self.tell(
             events.TurnStarted(
                 session_id=self.id,
@@ -219,6 +238,7 @@ class LiveSession:
         growing = self._growing.get(message_id)
         if growing is not None:
             growing.tool_calls = tool_calls
+            self._heard[self.turns.messages[message_id].turn_id] = monotonic()
             self.tell(events.CallsStreamed(session_id=self.id, message_id=message_id, tool_calls=tool_calls))
 
     def append_text(self, message_id: str, text: str, thinking: str = "") -> None:
@@ -226,6 +246,7 @@ class LiveSession:
         growing = self._growing.get(message_id)
         if growing is None or not (text or thinking):
             return
+        self._heard[self.turns.messages[message_id].turn_id] = monotonic()
         growing.text.append(text)
         growing.thinking.append(thinking)
         offset, growing.length = growing.length, growing.length + len(text)
@@ -284,6 +305,7 @@ class LiveSession:
         """Keep a message; return the changed fields of the session:
         a turn without a parent becomes the chat's head.
         """
+        self._heard[message.turn_id] = monotonic()
         self._beside = self._beside or message.is_interim or bool(message.part)
         chat, in_tree = self.session.chat, message.parent_turn_id is None and message.role != Role.SUMMARY
         begins = in_tree and message.turn_id not in self.turns

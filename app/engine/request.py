@@ -12,6 +12,7 @@ from dataclasses import asdict, field, replace
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
+from typing import Any
 
 from app.core.definitions import SWITCH_ASSISTANT, Agent, Creativity, Group, Leader
 from app.core.frozen import Frozen
@@ -87,7 +88,7 @@ def root_turn(
     choice: AnswerChoice | None = None,
     **fields: object,
 ) -> "AgentTurn":
-    """Return a turn of an assistant in a chat, with no other turn above it: with the chat's model,
+    """Return a turn of an assistant in a chat that hears the conversation: with the chat's model,
     its effort and its long files, or with what the user chose for this turn alone.
     """
     chat = live.chat_session.chat
@@ -108,12 +109,35 @@ def root_turn(
     return replace(turn, **fields)  # type: ignore[arg-type]
 
 
+def turn_below(
+    turn: "AgentTurn", call_id: str, agent: Agent, live: LiveSession, directory: AgentDirectory, **own: Any
+) -> "AgentTurn":
+    """Return the turn of an assistant that a call of a turn begins or goes on with; `own` are its fields.
+
+    With a task it is a sub-agent's; without, it hears the conversation up to the call, as in a turn at the
+    root.
+    """
+    place = {"parent_turn_id": turn.turn_id, "parent_call_id": call_id, **own}
+    if not own["task"]:
+        return root_turn(agent, live, directory, follows=turn.turn_id, **place)
+    model = directory.model_of(agent, turn.agent_model)
+    return AgentTurn(
+        agent=agent,
+        agent_model=model,
+        stack=(*turn.stack, agent.id),
+        follows=turn.follows,
+        given=file_tools(live, model),
+        **place,
+    )
+
+
 class AgentTurn(Frozen):
     """A turn of an assistant: its model, and its place in the tree of turns.
 
-    `stack` are the assistants' ids from the root to this one; `task` is what a sub-agent was given; `notes`
-    is added to its instructions; `state` is what it is told of the work as it is now; `given` are the sets of
-    tools it has besides its own. `marks` are fields that all its messages have.
+    `stack` are the assistants' ids from the root to this one; `task` is what a sub-agent was given, which
+    hears nothing else of the conversation; `notes` is added to its instructions; `state` is what it is told
+    of the work as it is now; `given` are the sets of tools it has besides its own. `marks` are fields that
+    all its messages have.
     """
 
     turn_id: str
@@ -142,7 +166,7 @@ class AgentTurn(Frozen):
         return Author(
             id=self.agent.id,
             name=self.agent.name,
-            kind="sub" if self.parent_turn_id else self.kind,
+            kind="sub" if self.task else self.kind,
             path=self.stack,
             depth=len(self.stack) - 1,
         )
@@ -221,7 +245,7 @@ def request_of(
 
 def items_before(turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> list[history.Item]:
     """Return what a turn begins with: what came before it, or the task of a sub-agent."""
-    if turn.parent_turn_id:
+    if turn.task:
         return [{"role": Role.USER, "content": turn.task}]
     return history_of(turn, live, words).items(words)
 
@@ -253,7 +277,7 @@ def _system(turn: AgentTurn, words: Mapping[str, str], has_tools: bool, about_us
     parts += [words["folder"].format(text=folder)] if folder else []
     parts += length_words(agent.length, words)
     parts += [turn.notes] if turn.notes else []
-    parts += [words["sub"]] if turn.parent_turn_id else []
+    parts += [words["sub"]] if turn.task else []
     parts += [words["pages"].format(pages=", ".join(agent.pages))] if agent.pages else []
     parts += [words["others"]]
     parts += [words["data"]] if has_tools else []
@@ -323,7 +347,8 @@ def _past_items(
         return [_user_item(messages[0], words, turn)]
     if messages[0].author.id == turn.agent.id:
         return turn_items(turn_id, turn, live, words, past=True)
-    return _foreign(messages, turn, words)
+    texts = _foreign(turn_id, turn, live, words)
+    return [{"role": Role.USER, "content": "\n\n".join(texts)}] if texts else []
 
 
 def notes_and_rest(live: LiveSession, turn_id: str) -> tuple[Message | None, list[Message]]:
@@ -449,23 +474,29 @@ def _result_text(result: Message | None, words: Mapping[str, str], *, short: boo
     return text
 
 
-def _foreign(messages: Sequence[Message], turn: AgentTurn, words: Mapping[str, str]) -> list[history.Item]:
+def _foreign(turn_id: str, turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> list[str]:
     """Return another assistant's turn as this one reads it: its labelled words, without its tools.
     Only the orchestrator is told that a member gave no answer.
+
+    What members said side by side stands behind its hand-over; while they do, each reads its own alone.
     """
     texts: list[str] = []
-    for message in messages:
+    for message in live.turns.said(turn_id):
         if message.role != Role.ASSISTANT:
             continue
         text = message.content.strip()
-        said = [text] if text and message.state in (MessageState.DONE, MessageState.STOPPED) else []
+        label = f"[{message.author.name}]: "
+        if text and message.state in (MessageState.DONE, MessageState.STOPPED):
+            texts.append(label + text)
+        above = turn_id == turn.parent_turn_id
         for call in message.tool_calls:
-            if call.name == SWITCH_ASSISTANT:
-                said.append("@{}: {}".format(*instruction_of(call)))
+            if call.name == SWITCH_ASSISTANT and (not above or call.id == turn.parent_call_id):
+                texts.append(label + "@{}: {}".format(*instruction_of(call)))
+                for called in () if above else live.turns.called_by(turn_id, call.id):
+                    texts += _foreign(called, turn, live, words)
         if message.state == MessageState.FAILED and message.error is not None and turn.kind == ORCHESTRATOR:
-            said.append(words["no_answer"].format(reason=message.error.kind))
-        texts += [f"[{message.author.name}]: {item}" for item in said]
-    return [{"role": Role.USER, "content": "\n\n".join(texts)}] if texts else []
+            texts.append(label + words["no_answer"].format(reason=message.error.kind))
+    return texts
 
 
 def _user_item(message: Message, words: Mapping[str, str], turn: AgentTurn) -> history.Item:
@@ -564,7 +595,7 @@ def turn_plan(turn: AgentTurn, live: LiveSession, *, tail: bool) -> CachePlan:
     """Return the plan for the next request of an assistant's turn; a sub-agent's requests end with its
     turn.
     """
-    alone = bool(turn.parent_turn_id)
+    alone = bool(turn.task)
     messages = live.turns.said(turn.turn_id) if alone else live.messages
     own = (message for message in reversed(messages) if message.author.id == turn.agent.id)
     brief = False

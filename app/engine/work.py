@@ -36,6 +36,7 @@ from app.core.texts import Texts, exact, visible
 from app.engine.availability import Job, Queues
 from app.engine.chat.run import open_questions
 from app.engine.export.event_lines import fields_of
+from app.engine.group.director import silent_members
 from app.engine.library.agents import MADE_FOR, AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.runner import Sessions
@@ -337,6 +338,9 @@ class _Maker:
             return self._make(WorkState.WAITING, texts("status.busy"))
         if main_code(self.summary.reason) == Reason.CHECKING_VOTES:
             return self._make(WorkState.RUNNING, reason_text(self.summary.reason, texts))
+        if self.live is not None and (silent := silent_members(self.live, self.directory)):
+            names = ", ".join(visible(agent.name) for agent in silent)
+            return self._make(WorkState.RUNNING, texts("work.silent", name=names))
         writing = self.live.streaming() if self.live is not None else ()
         names = ", ".join(dict.fromkeys(visible(message.author.name) for message in writing))
         says = texts("work.writes", name=names) if names else self._stands() or texts("status.running")

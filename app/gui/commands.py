@@ -46,6 +46,7 @@ COMMANDS = (
     # Only in the session: in a list of the sidebar F2 renames its row.
     Command("rename", "pencil", "F2", in_session=True),
     Command("undo", "undo-2", "Ctrl+Z"),
+    Command("redo", "rotate-cw", "Ctrl+Shift+Z", listed=False),
     Command("notice", "info", "F6", listed=False),
     Command("panel", "scale", "Ctrl+D"),
     Command("setup", "scale", "Ctrl+1"),

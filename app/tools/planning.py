@@ -159,6 +159,7 @@ async def prompt_to_user(prompt: str) -> ToolResult:
 
 async def switch_assistant(context: ToolContext, assistant: str, instruction: str) -> ToolResult:
     """Hand over to a member of the group; the member's answer comes back to you.
+    Members that one answer hands over to work at the same time.
 
     Args:
         context: The session.

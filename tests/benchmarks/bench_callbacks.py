@@ -5,6 +5,7 @@ An event is also a turn of the asyncio loop, which runs what is ready for 4 ms a
 """
 
 import asyncio
+import gc
 import json
 import os
 import statistics
@@ -21,10 +22,12 @@ from PySide6.QtWidgets import QApplication
 
 from app.core.council import Participant
 from app.engine.debate.setup import DebateSetup
+from app.engine.engine import Engine
 from app.gui.desktop.event_loop import AppLoop
 from app.storage.paths import DataPaths
 from tests.app_driver import Person, at_window, until
 from tests.benchmarks.bench_engine_streams import STREAMS, _server
+from tests.benchmarks.bench_memory import resident
 from tests.benchmarks.bench_storage import write_sessions
 from tests.benchmarks.table import Benchmark, Result
 from tests.gui.every_page import every_dialog, every_page, keep_all
@@ -35,6 +38,8 @@ MOST_MS = 8.0
 # One frame of a screen that shows 60 a second.
 FRAME_MS = 16.0
 OPENING_MS = 50.0
+# Of the page of work, in MB.
+MOST_MEMORY = 15.0
 
 
 class _Timed(QApplication):
@@ -71,24 +76,31 @@ def _result(longest: float, extra: str, most: float = MOST_MS) -> Result:
     return Result(measured=longest, baseline=most, unit="ms", ratio=longest / most, extra=extra)
 
 
-async def _streams(folder: Path, model: str, seconds: float, *, work: bool = False) -> Result:
-    app = _application()
+async def _begun(engine: Engine, model: str) -> list[str]:
+    """Begin the debates that stream, and return their ids."""
     seats = tuple(
         Participant(id=f"p{place}", name=name, provider="openai", model=model)
         for place, name in enumerate(("Ada", "Ben"))
     )
+    setups = (DebateSetup(topic=f"Topic {number}", participants=seats) for number in range(STREAMS))
+    return [await engine.debates.start(setup) for setup in setups]
+
+
+async def _all_speak(engine: Engine, started: list[str]) -> None:
+    await until(lambda: all(engine.live(one).messages for one in started), 60)
+
+
+async def _streams(folder: Path, model: str, seconds: float, *, work: bool = False) -> Result:
+    app = _application()
     async with at_window(folder) as person:
         controller = person.window.controller
-        started = [
-            await controller.engine.debates.start(DebateSetup(topic=f"Topic {number}", participants=seats))
-            for number in range(STREAMS)
-        ]
+        started = await _begun(controller.engine, model)
         controller.show_session(started[0])
         if work:
             controller.work.show()
         else:
             await controller.debates.show_discussion(started[1])
-        await until(lambda: all(controller.engine.live(one).messages for one in started), 60)
+        await _all_speak(controller.engine, started)
         await asyncio.sleep(1)
         app.longest = 0.0
         await asyncio.sleep(seconds)
@@ -120,18 +132,11 @@ def stream_at_work(short: bool) -> Result:
 
 
 async def _badge(folder: Path, model: str, repeats: int) -> Result:
-    seats = tuple(
-        Participant(id=f"p{place}", name=name, provider="openai", model=model)
-        for place, name in enumerate(("Ada", "Ben"))
-    )
     times: dict[str, list[float]] = {"badge": [], "rows": []}
     async with at_window(folder) as person:
         engine, texts = person.window.controller.engine, person.window.language.texts
-        started = [
-            await engine.debates.start(DebateSetup(topic=f"Topic {number}", participants=seats))
-            for number in range(STREAMS)
-        ]
-        await until(lambda: all(engine.live(one).messages for one in started), 60)
+        started = await _begun(engine, model)
+        await _all_speak(engine, started)
         makes = {"badge": engine.work.needing, "rows": engine.work.rows}
         for _ in range(repeats):
             for name, make in makes.items():
@@ -153,6 +158,65 @@ def badge(short: bool) -> Result:
         os.environ.update(write_providers(Path(folder), [server]))
         asyncio.run(write_sessions(DataPaths(Path(folder))))
         return _run(lambda: _badge(Path(folder), server.model, 20 if short else 100))
+
+
+async def _with_files(folder: Path, model: str, seconds: float) -> tuple[float, float, int]:
+    """Return the longest event in milliseconds while the page of work is opened, counts files and shows streams,
+    the memory in MB that it adds, and how many rows have files.
+    """
+    app = _application()
+    async with at_window(folder) as person:
+        controller = person.window.controller
+        engine = controller.engine
+        ids = [summary.id for summary in engine.sessions()]
+        for session_id in ids:
+            await engine.session_files.write(session_id, "report.md", lambda _version, _before: b"# Done")
+        started = await _begun(engine, model)
+        controller.show_session(started[0])
+        await _all_speak(engine, started)
+        await asyncio.sleep(1)
+        # What the streams take by themselves in as long.
+        sizes = [resident()]
+        await asyncio.sleep(seconds)
+        sizes.append(resident())
+        app.longest = 0.0
+        controller.work.show()
+        counted = controller.work._page.list.work.files
+        await until(lambda: sum(count > 0 for count in counted.values()) == len(ids), 120)
+        await asyncio.sleep(seconds)
+        longest = app.longest
+        gc.collect()
+        sizes.append(resident())
+        for one in started:
+            await engine.stop(one)
+    before, between, after = sizes
+    return longest, (after - between) - max(0.0, between - before), len(ids)
+
+
+def _work_with_files(short: bool) -> tuple[float, float, int]:
+    _application()
+    server = WireServer("openai")
+    with tempfile.TemporaryDirectory() as folder, _server() as server.address:
+        os.environ.update(write_providers(Path(folder), [server]))
+        asyncio.run(write_sessions(DataPaths(Path(folder))))
+        seconds = 2.0 if short else 10.0
+        with asyncio.Runner(loop_factory=lambda: AppLoop(_application())) as runner:
+            return runner.run(_with_files(Path(folder), server.model, seconds))
+
+
+def files_at_work(short: bool) -> Result:
+    """The longest event while the page of work, opened before 8 streams, counts the files of a thousand rows."""
+    longest, _added, rows = _work_with_files(short)
+    return _result(longest, f"files counted in {rows} rows, opening included", OPENING_MS)
+
+
+def memory_at_work(short: bool) -> Result:
+    """The memory that the page of work adds, with the files of a thousand rows counted, while 8 debates stream."""
+    _longest, added, rows = _work_with_files(short)
+    seen = f"{rows} rows with files, {STREAMS} debates stream"
+    return Result(
+        measured=added, baseline=MOST_MEMORY, unit="MB", ratio=max(0.0, added) / MOST_MEMORY, extra=seen
+    )
 
 
 async def _open_work(folder: Path) -> Result:
@@ -259,6 +323,16 @@ BENCHMARKS = (
         name="the page of all work opens, in CPU of one callback, against 50 ms: 1,000 rows",
         target=1.0,
         run=open_work,
+    ),
+    Benchmark(
+        name="work with 8 debates that stream opens and counts the files of 1,000 rows, in CPU of one callback, against 50 ms",
+        target=1.0,
+        run=files_at_work,
+    ),
+    Benchmark(
+        name="memory that the page of all work adds, against 15 MB: 1,000 rows with files, 8 streaming",
+        target=1.0,
+        run=memory_at_work,
     ),
     Benchmark(
         name=_NAME.format("opening every page and dialog"),

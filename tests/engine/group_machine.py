@@ -176,7 +176,8 @@ class GroupPlay:
         # The turn that is asked about has perhaps no message yet: what it follows is then the head.
         path = list(live.turns.back_from(live.chat_session.chat.head))
         head = live.turns.said(path[0])
-        if any(one.role == Role.TOOL and one.control == "end" and one.state == DONE for one in head):
+        ended = any(one.role == Role.TOOL and one.control == "end" and one.state == DONE for one in head)
+        if ended and not self._came_back(live, head):
             self._say("P3: asked again after it had reported or handed over")
         begun = head[0].author.id == "orchestrator"
         before = live.turns.said(path[1]) if begun and len(path) > 1 else head
@@ -191,6 +192,11 @@ class GroupPlay:
             self._say("P2: more turns than the limit")
         if used == LIMIT and names != {"reportResult"}:
             self._say("P2: the last turn may do more than report")
+
+    def _came_back(self, live: LiveSession, turn: Sequence[Message]) -> bool:
+        """Whether members who worked side by side below a turn have answered."""
+        calls = [call for message in turn for call in message.tool_calls if call.name == "switchAssistant"]
+        return any(live.turns.called_by(turn[0].turn_id, call.id) for call in calls)
 
     def _used(self, live: LiveSession) -> int:
         used = 0
@@ -377,17 +383,19 @@ class GroupPlay:
         first = turn[0]
         if first.author.id == "orchestrator" and first.follows:
             before = live.turns.said(first.follows)
-            if before and before[0].author.id == "orchestrator":
+            if before and before[0].author.id == "orchestrator" and not self._came_back(live, before):
                 self._say("P4: asked to answer its own words")
         results = Counter(one.tool_call_id for one in turn if one.role == Role.TOOL and one.ended)
         if any(count > 1 for count in results.values()):
             self._say("P8: a call has two results")
         told = {one.tool_call_id: one for one in turn if one.role == Role.TOOL}
         for message in turn:
-            ended = False
+            ended, called = False, ""
             for call in message.tool_calls:
                 result = told.get(call.id)
-                if ended and result is not None and result.state == DONE:
+                at_once = call.name == called == "switchAssistant"
+                called = call.name
+                if ended and not at_once and result is not None and result.state == DONE:
                     self._say("P9: a call behind the end was run")
                 # In its last turn an orchestrator has one tool; a call of another is refused and ends nothing.
                 refused = result is not None and result.content.startswith("There is no tool")
@@ -428,7 +436,8 @@ class GroupPlay:
                 handed = any(
                     one.tool_call_id == call.id and one.control == "end" and one.state == DONE for one in head
                 )
-                if call.name == "switchAssistant" and handed:
+                back = self._came_back(live, head) and self._used(live) >= LIMIT
+                if call.name == "switchAssistant" and handed and not back:
                     self._say("P4: a hand-over led nowhere")
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from app.core.session import GroupSession, Plan, PlanItem
+from app.engine.group import director
 from app.gui.widgets.approval_card import HandOverCard
 from tests import app_driver
 from tests.app_driver import Person, at_window
@@ -300,7 +301,7 @@ async def test_asking_before_hand_overs_is_switched_in_the_box(person):
 
 
 @pytest.mark.slow
-async def test_a_member_that_is_silent_can_be_left_behind(person, wire_servers):  # noqa: F811
+async def test_a_member_that_is_silent_can_be_left_behind(person, wire_servers, monkeypatch):  # noqa: F811
     plain = replies(0.5)
 
     def reply(request):
@@ -310,11 +311,12 @@ async def test_a_member_that_is_silent_can_be_left_behind(person, wire_servers):
         return plain(request) if leads(request) else Answer("Never said.", delay=60.0)
 
     wire_servers["openai"].script(MODEL, reply)
-    groups = person.window.controller.groups
-    groups._silence.setInterval(300)
+    monkeypatch.setattr(director, "SILENT", 0.5)
     page = await begin(person, SHIP)
     await until(lambda: person.sees("orchestrator_without"), what="the offer")
     assert person.find("orchestrator_without").text() == "Continue without Architect"
+    assert "No word from Architect for a while" in page.box.accessibleDescription()
+    assert "No word from Architect for a while" in page.box._meta.text()
     menu = page.box.members.menu_of(page.box.members.ids()[0])
     assert [action.text() for action in menu.actions()] == [
         "Write to Architect",
@@ -325,6 +327,46 @@ async def test_a_member_that_is_silent_can_be_left_behind(person, wire_servers):
     await until(lambda: report in person.transcript("transcript")[-1], what="the report")
     await until(lambda: page.session.status == "idle")
     assert not person.sees("orchestrator_without")
+
+
+@pytest.mark.slow
+async def test_members_who_work_at_once_are_shown_and_each_can_be_left_behind(person, wire_servers):  # noqa: F811
+    slow = Answer(" ".join(f"word{number}" for number in range(900)), pace=0.2)
+
+    def reply(request):
+        if not leads(request):
+            return slow
+        if "call_a" in json.dumps(request.body["messages"]):
+            return Answer(calls=(call("reportResult", "call_c", result_in_detail="Without both."),))
+        hands = (("call_a", "Backend", "Build it."), ("call_b", "QA", "Check it."))
+        return Answer(
+            calls=tuple(
+                call("switchAssistant", call_id, assistant=who, instruction=what)
+                for call_id, who, what in hands
+            )
+        )
+
+    wire_servers["openai"].script(MODEL, reply)
+    page = await begin(person, SHIP)
+    box = page.box
+
+    def doing():
+        return [member.doing for member in box._work.members]
+
+    await until(lambda: doing() == ["idle", "working", "working"], what="both at work")
+    await until(lambda: person.sees("agent_stop_0") and person.sees("agent_stop_1"))
+    for place, name in ((1, "Backend"), (2, "QA")):
+        menu = box.members.menu_of(box.members.ids()[place])
+        assert menu.actions()[-1].text() == f"Continue without {name}"
+    await person.click("agent_stop_0")
+    await until(lambda: doing() == ["idle", "idle", "working"], what="the other goes on")
+    assert page.session.status == "running"
+    menu.actions()[-1].trigger()
+    await until(lambda: "Without both." in person.transcript("transcript")[-1], what="the report")
+    live = person.window.controller.engine.live(page.session_id)
+    results = [one.content for one in live.messages if one.role == "tool" and one.state == "failed"]
+    assert len(results) == 2
+    assert all("The user stopped it." in one for one in results)
 
 
 @pytest.mark.slow

@@ -132,6 +132,32 @@ async def test_a_server_arrives_off_is_shown_to_the_letter_and_runs_once_allowed
 
 
 @pytest.mark.slow
+@pytest.mark.threat("T11")
+@pytest.mark.timeout(120)
+async def test_a_server_is_added_allowed_and_given_in_one_dialog(person, data_dir):
+    assistants = person.window.controller.engine.assistants
+    mine = await assistants.save(Agent(id="", name="Mine"))
+    await assistants.save(Agent(id="", name="Other"))
+    for name, line in (("proper", shlex.join([sys.executable, PROPER])), ("odd", "no-such\u200b-program")):
+        await person.click("settings_add_mcp")
+        await until(lambda: person.sees("server_dialog"))
+        dialog = person.find("server_dialog")
+        await person.write("server_name", name)
+        await person.write("server_line", line)
+        menu = dialog._people._menu
+        [entry] = [entry for entry in menu.actions() if entry.text() == "Mine"]
+        assert len(menu.actions()) == 2, "those that come with Moot cannot be changed"
+        entry.trigger()
+        person.find("server_allow_now").click()
+        await person.click("server_add")
+        await until(lambda name=name: name in states(person))
+    await until(lambda: states(person) == {"proper": ServerState.CONNECTED, "odd": ServerState.OFF}, 60)
+    assert not person.sees("consent_dialog")
+    assert assistants.find(mine.id).mcp_servers == ("proper", "odd")
+    assert [one.mcp_servers for one in assistants.all() if one.name == "Other"] == [()]
+
+
+@pytest.mark.slow
 async def test_pasted_json_comes_in_and_a_removed_one_comes_back(person, data_dir):
     await person.click("settings_add_mcp")
     await until(lambda: person.sees("server_dialog"))

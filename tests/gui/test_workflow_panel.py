@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
 
 from app.core.definitions import WorkflowDefinition, WorkflowStep
 from app.core.provider import Price
@@ -359,3 +359,54 @@ async def test_a_definition_is_shared_as_a_file_and_brought_in_again(person, dat
     await until(lambda: person.sees("bring_in_dialog"))
     assert person.find("bring_in_dialog").windowTitle() == "Import a workflow"
     await person.click("bring_in_cancel")
+
+
+def _key(key, *more):
+    """Press a key with Ctrl where the focus is, as a person would."""
+    modifiers = Qt.KeyboardModifier.ControlModifier
+    for one in more:
+        modifiers |= one
+    QTest.keyClick(QApplication.focusWidget(), key, modifiers)
+
+
+@pytest.mark.slow
+async def test_changes_of_steps_are_undone_and_made_again_by_keys(person, data_dir):
+    await person.click("workflow_button")
+    await person.click("tab_definitions")
+    await person.click("workflow_duplicate")
+    await until(lambda: not person.find("workflow_name").isReadOnly())
+    view = panel(person).definitions
+    path = data_dir / "workflows" / f"{view.definition_id}.json"
+    seen = [view.definition().steps]
+
+    def changed():
+        assert view.definition().steps != seen[-1]
+        seen.append(view.definition().steps)
+
+    await person.click("workflow_add_step")
+    changed()
+    view.forms[-1].prompt.setFocus()
+    QTest.keyClicks(view.forms[-1].prompt, "Look again")
+    assert view.definition().steps[-1].prompt == "Look again"
+    changed()
+    view.forms[-1].up.click()
+    changed()
+    view.forms[0].remove.click()
+    changed()
+    await until(lambda: len(json.loads(path.read_text("utf-8"))["steps"]) == len(seen[-1]))
+    for wanted in reversed(seen[:-1]):
+        _key(Qt.Key.Key_Z)
+        assert view.definition().steps == wanted
+        assert view.isAncestorOf(QApplication.focusWidget()), "the next key is for the workflow too"
+    for wanted in seen[1:]:
+        _key(Qt.Key.Key_Z, Qt.KeyboardModifier.ShiftModifier)
+        assert view.definition().steps == wanted
+    _key(Qt.Key.Key_Z, Qt.KeyboardModifier.ShiftModifier)
+    await until(lambda: person.sees("toast"))
+    assert view.definition().steps == seen[-1], "nothing is left to do again"
+    _key(Qt.Key.Key_Z)
+    assert view.definition().steps == seen[-2]
+    await until(lambda: len(json.loads(path.read_text("utf-8"))["steps"]) == len(seen[-2]))
+    # What another workflow was like is no business of this one.
+    view.show_definition(next(one for one in view._definitions if one != view.definition_id))
+    assert not view.undo()

@@ -12,7 +12,17 @@ import pytest
 
 from tests.files.documents import a_pdf
 from tests.repeats import repeats
-from tests.stories.group_crew import REPORT, STEPS, call, heard, in_order, play, write_assistant, write_group
+from tests.stories.group_crew import (
+    MEMBERS,
+    REPORT,
+    STEPS,
+    call,
+    heard,
+    in_order,
+    play,
+    write_assistant,
+    write_group,
+)
 from tests.stories.processes import Finished, Running, look, moot, session_of
 from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -147,6 +157,37 @@ def kill_at(typed: list[str], number: int, servers: dict[str, WireServer]) -> No
         raise AssertionError(f"killed at event {number}: {killed.events[-1]}") from error
     told = {one["message"]["id"] for one in killed.events if one["event"] == "message.finished"}
     assert told <= {one["id"] for one in shown["messages"]}, "something that was said is lost"
+
+
+def test_killed_while_two_members_work_side_by_side_they_go_on(crew: dict[str, WireServer]) -> None:
+    both = [
+        call("switchAssistant", assistant="Ann", instruction="Design it."),
+        call("switchAssistant", assistant="Bo", instruction="Build it."),
+    ]
+    in_order(crew, both)
+    slow = Answer(" ".join(f"word{number}" for number in range(400)), pace=0.05)
+    crew["openai"].script("openai-wire", [slow, "Ann did it."])
+    with Running("ask", "crew", "Make it.", "--json") as asking:
+        session_id = asking.session_id
+        asking.event("tool.finished")
+        assert asking.wait_for(lambda: any("word3" in line for line in asking.lines))
+        asking.kill()
+    again = moot("resume", session_id, "--json")
+    assert (again.status, again.err) == (0, "")
+    shown = look("show", session_id, "--json").json
+    messages = shown["messages"]
+    assert len({one["id"] for one in messages}) == len(messages)
+    said = [(one["author"]["id"], one["content"]) for one in messages if one["state"] == "done"]
+    assert [item for item in said if item[0] in MEMBERS] == [("bo", "Bo did it."), ("ann", "Ann did it.")]
+    results = [one["content"] for one in messages if one["role"] == "tool" and one["state"] == "done"]
+    assert sorted(results[:2]) == ["[Ann]: Ann did it.", "[Bo]: Bo did it."]
+    assert said[-1] == ("orchestrator", REPORT)
+    assert len(crew["gemini"].requests) == 1, "who was done is not asked again"
+    told = heard(crew["anthropic"].requests[-1])
+    assert told.index("[Ann]: Ann did it.") < told.index("[Bo]: Bo did it.")
+    assert (shown["group"]["turns_used"], {one.refused for one in crew["anthropic"].requests}) == (2, {""})
+    document = look("export", session_id, "--format", "md").out
+    assert document.count("Bo did it.") == 1, "what a member said stands there once"
 
 
 # The six tools and the planning tools, to the letter

@@ -26,10 +26,11 @@ from app.engine.chat.run import ChatRun, no_answer, user_message
 from app.engine.debate.estimates import Estimate, Estimates
 from app.engine.debate.setup import distinct
 from app.engine.director import Ask, Speak
-from app.engine.group.director import decide, members_turn
+from app.engine.group.director import decide, members_turns, silent_members
 from app.engine.history import tokens_of
 from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel, Assistants
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
+from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.request import ORCHESTRATOR, next_lead, orchestrator_of, told_to_lead, turns_used
 from app.engine.runner import Sessions
@@ -310,14 +311,23 @@ class Groups(Definitions[Group]):
         live = await self._sessions.open_chat(session_id)
         live.change(group=replace(live.group_session.group, ask_before_hand_over=on))
 
-    async def go_on_without(self, session_id: str) -> None:
-        """Give up waiting for a member that does not answer, and let the orchestrator go on."""
+    def silent(self, live: LiveSession) -> list[str]:
+        """Return the ids of the members of whom nothing has come for long."""
+        return [member.id for member in silent_members(live, self._directory)]
+
+    async def go_on_without(self, session_id: str, member_id: str = "") -> None:
+        """Give up waiting for a member that does not answer, "" for any, and let the others go on."""
         live = await self._sessions.open_chat(session_id)
         session = live.group_session
         members = self._directory.members(session.group)
-        hangs = members_turn(live, session, members)
+        turns = members_turns(live, session, members)
+        hangs = next((each for each in turns if member_id in ("", each.speaker)), None)
         if hangs is None or session.status != Status.RUNNING:
             raise BadInput("nobody_hangs")
+        run = self._sessions.running(session_id)
+        if run is not None and run.stop_turn(hangs.turn_id):
+            # The others who work side by side go on.
+            return
         await self._sessions.interrupt(live)
         gone = session.group.name_of(hangs.speaker)
         name = next((member.name for member in members if member.id == hangs.speaker), gone)

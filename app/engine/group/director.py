@@ -7,16 +7,19 @@ from collections.abc import Sequence
 
 from app.core.definitions import SWITCH_ASSISTANT, Agent
 from app.core.message import Message, MessageState, Role, ToolCall
-from app.core.session import GroupSession
+from app.core.session import GroupSession, Status
 from app.core.texts import fold
 from app.core.tool import Control, assistants_called
-from app.core.turns import is_over, last_answer
+from app.core.turns import is_over, last_answer, unanswered
 from app.engine.director import Ask, Decision, Send, Speak
+from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.names import begins_with
 from app.engine.request import ORCHESTRATOR, instruction_of, turns_used
 
 MOST_NAME = 500
+# Seconds without a word of a member after which the user is told.
+SILENT = 20.0
 
 
 def decide(
@@ -27,30 +30,56 @@ def decide(
     """
     chat = session.chat
     head = live.turns.said(chat.head)
-    first = head[0] if head else None
-    used = turns_used(live)
+    rest = Send(chat.queue[0]) if chat.queue else Ask()
+    if not head:
+        return rest
+    first, used = head[0], turns_used(live)
     last = used + 1 >= session.group.turns_limit
-    if first is not None and first.role == Role.USER:
+    if first.role == Role.USER:
         called = addressed(first.content, members)
         return Speak(called or ORCHESTRATOR, first.turn_id, last=last and not called)
-    if first is not None and not is_over(head):
-        if first.author.id == ORCHESTRATOR:
-            last = used >= session.group.turns_limit
-            return Speak(ORCHESTRATOR, first.follows or "", first.turn_id, last=last)
-        return Speak(first.author.id, first.follows or "", first.turn_id)
-    if reads and chat.queue and first is not None and first.author.id != ORCHESTRATOR:
-        return Send(chat.queue[0])
-    if first is not None and first.author.id != ORCHESTRATOR and used < session.group.turns_limit:
-        return Speak(ORCHESTRATOR, first.turn_id, last=last)
-    if first is not None and (handed := handed_over(head)) is not None:
-        return Speak(_member_id(handed, members), first.turn_id)
-    return Send(chat.queue[0]) if chat.queue else Ask()
+    led = first.author.id == ORCHESTRATOR
+    if not is_over(head) or unanswered(last_answer(head), head):
+        last = led and used >= session.group.turns_limit
+        return Speak(first.author.id, first.follows or "", first.turn_id, last=last)
+    handed = handed_over(head)
+    if not led or (handed is not None and live.turns.called_by(first.turn_id, handed.id)):
+        # Members have answered: one alone, or those who worked side by side below the orchestrator's turn.
+        if reads and chat.queue:
+            return rest
+        return Speak(ORCHESTRATOR, first.turn_id, last=last) if used < session.group.turns_limit else rest
+    return Speak(_member_id(handed, members), first.turn_id) if handed is not None else rest
 
 
-def members_turn(live: LiveSession, session: GroupSession, members: Sequence[Agent]) -> Speak | None:
-    """Return the turn that is a member's, None where it is the orchestrator's or the user's."""
+def members_turns(live: LiveSession, session: GroupSession, members: Sequence[Agent]) -> list[Speak]:
+    """Return the turns that are members' now, several where they work side by side; none where it
+    is the orchestrator's or the user's.
+    """
     decision = decide(live, session, members)
-    return decision if isinstance(decision, Speak) and decision.speaker != ORCHESTRATOR else None
+    if not isinstance(decision, Speak) or decision.speaker != ORCHESTRATOR:
+        return [decision] if isinstance(decision, Speak) else []
+    said = live.turns.said(decision.turn_id)
+    calls = (call for call in unanswered(last_answer(said), said) if call.name == SWITCH_ASSISTANT)
+    begun = ((call, live.turn_begun(decision.turn_id, call.id)) for call in calls)
+    return [Speak(_member_id(call, members), decision.turn_id, turn_id) for call, turn_id in begun if turn_id]
+
+
+def silent_members(live: LiveSession, directory: AgentDirectory) -> list[Agent]:
+    """Return the members whose answers are awaited and of whom nothing has come for long; nobody
+    in a session of another kind.
+    """
+    session, found = live.session, set[str]()
+    if not isinstance(session, GroupSession) or session.status != Status.RUNNING:
+        return []
+    members = directory.members(session.group)
+    for each in members_turns(live, session, members):
+        turn_id = each.turn_id or live.turn_begun()
+        # One that has not begun yet waits for its member.
+        begun = bool(each.turn_id) or turn_id not in live.turns
+        asks = any(message.asks for message in live.turns.said_below(turn_id))
+        if begun and not asks and live.quiet_for(turn_id) >= SILENT:
+            found.add(each.speaker)
+    return [member for member in members if member.id in found]
 
 
 def handed_over(turn: Sequence[Message]) -> ToolCall | None:

@@ -77,7 +77,8 @@ class Budget:
                 self._seconds += message.seconds or 0.0
                 if message.state != MessageState.FAILED or message.usage:
                     self._model_calls += 1
-            if message.parent_turn_id is not None and not message.part:
+            # Members who work side by side are none.
+            if message.parent_turn_id is not None and message.author.kind == "sub" and not message.part:
                 children.add(message.turn_id)
         self._sub_agent_runs = len(children)
         self._begun = clock() - self._seconds

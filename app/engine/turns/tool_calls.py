@@ -34,16 +34,24 @@ from app.core.tool import (
     ToolError,
     ToolProgress,
     ToolResult,
+    assistant_called,
     assistants_called,
     is_page,
     read_arguments,
 )
-from app.core.turns import last_answer, unanswered
+from app.core.turns import handed_at_once, last_answer, unanswered
 from app.engine.availability import NotFree
-from app.engine.library.agents import SUB_AGENT, AgentDirectory, delegation, failed, succeeded
+from app.engine.library.agents import SUB_AGENT, AgentDirectory, Delegation, delegation, failed, succeeded
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.request import ORCHESTRATOR, SMALL_MODEL_OPTIONS, AgentTurn, Attempt, file_tools, in_mode
+from app.engine.request import (
+    ORCHESTRATOR,
+    SMALL_MODEL_OPTIONS,
+    AgentTurn,
+    Attempt,
+    in_mode,
+    turn_below,
+)
 from app.engine.turns.context import (
     MOST_AT_ONCE,
     MOST_CALLS,
@@ -442,13 +450,14 @@ class ToolCalls:
             self._live.finish_messages(written, *events)
 
     def _skip_after_end(self, turn: AgentTurn, answer: Message) -> None:
-        """Give the calls after one that ends the turn a result that says so."""
+        """Give the calls after one that ends the turn a result that says so, but for further hand-overs."""
         tools = self._services.directory.tools(turn.agent, turn.mode, turn.given)
-        ended_by = ""
+        ended_by, at_once = "", handed_at_once(answer)
         missing = {call.id for call in unanswered(answer, self._live.turns.said(turn.turn_id))}
         skipped: dict[ToolCall, str] = {}
         for call in answer.tool_calls:
-            if ended_by and call.id in missing:
+            goes_along = ended_by == SWITCH_ASSISTANT and call.id in at_once
+            if ended_by and call.id in missing and not goes_along:
                 skipped[call] = f"Skipped: {ended_by} came before it and ends the turn."
             elif not ended_by and call.name in tools and tools[call.name].ends:
                 ended_by = call.name
@@ -467,11 +476,15 @@ class ToolCalls:
     ) -> Outcome | None:
         """Answer calls, MOST_AT_ONCE at a time; one that waits for the user lets another run."""
         places, alike = asyncio.Semaphore(MOST_AT_ONCE), self.repeated.before(turn, answer)
+        at_once = handed_at_once(answer)
 
         async def answer_in_place(call: ToolCall) -> Outcome | None:
             async with places:
                 turn_now = in_mode(turn, self._live.session.mode)
-                return await self._answer(turn_now, call, alike.get(call.id, 0))
+                # The user may have changed it while others went on.
+                calls = self._live.turns.messages[answer.id].tool_calls
+                now = next(item for item in calls if item.id == call.id)
+                return await self._answer(turn_now, now, alike.get(call.id, 0), at_once=call.id in at_once)
 
         def start(call: ToolCall) -> "asyncio.Task[Outcome | None]":
             return asyncio.create_task(answer_in_place(call), name=f"call {call.name[:40]}")
@@ -499,8 +512,11 @@ class ToolCalls:
         outcomes = (outcome for _, outcome in blocked.values())
         return min(outcomes, key=lambda item: item.state != TurnState.HELD, default=None)
 
-    async def _answer(self, turn: AgentTurn, call: ToolCall, alike: int) -> Outcome | None:
-        """Answer one call, `alike` calls before it being the same; return why it has no result yet."""
+    async def _answer(self, turn: AgentTurn, call: ToolCall, alike: int, *, at_once: bool) -> Outcome | None:
+        """Answer one call, `alike` calls before it being the same; return why it has no result yet.
+
+        A hand-over `at_once` with others has its result when the member has answered.
+        """
         try:
             arguments = read_arguments(call.arguments)
             if not call.by:
@@ -510,6 +526,8 @@ class ToolCalls:
             tool = lost_call(call) if call.by else self._tool(turn, call.name)
             if not self._may_run(turn, call, tool, arguments):
                 return Outcome(TurnState.WAITING)
+            if at_once:
+                return await self._delegate(turn, call, arguments, at_once=True)
             await self._run(turn, call, tool, arguments)
         except ToolError as error:
             self._write(turn, call, ToolResult(content=str(error), ok=False))
@@ -680,32 +698,36 @@ class ToolCalls:
 
     # Sub-agents
 
+    def _hand_over(self, turn: AgentTurn, arguments: Mapping[str, object]) -> Delegation:
+        """Return what a member is to do. Raises ToolError."""
+        wanted, instruction = (str(arguments.get(name, "")) for name in ("assistant", "instruction"))
+        if not instruction.strip():
+            raise ToolError("switchAssistant: argument `instruction` is empty: say what the member shall do.")
+        member = assistant_called(wanted, self._context.members, "is not a member")
+        return Delegation(agent=member, task=instruction, mode=turn.mode)
+
     async def _delegate(
-        self, turn: AgentTurn, call: ToolCall, arguments: Mapping[str, object]
+        self, turn: AgentTurn, call: ToolCall, arguments: Mapping[str, object], *, at_once: bool = False
     ) -> Outcome | None:
-        """Let a sub-agent answer a call. Raises ToolError where it cannot begin."""
+        """Let a sub-agent, or a member `at_once` with others, answer a call.
+        Raises ToolError where it cannot begin.
+        """
         context, directory = self._context, self._services.directory
         try:
-            job = delegation(arguments, turn.agent, turn.stack, turn.mode, directory.agents())
+            job = (
+                self._hand_over(turn, arguments)
+                if at_once
+                else delegation(arguments, turn.agent, turn.stack, turn.mode, directory.agents())
+            )
         except ToolError as error:
-            raise ToolError(failed(str(error))) from error
+            raise ToolError(str(error) if at_once else failed(str(error))) from error
         child_id = self._live.turns.child_turn(turn.turn_id, call.id)
-        if child_id is None and not context.budget.take_sub_agent():
+        if child_id is None and not at_once and not context.budget.take_sub_agent():
             limit = "The limit of sub-agents for one message is reached. Go on with what you have."
             raise ToolError(failed(limit))
-        model = directory.model_of(job.agent, turn.agent_model)
-        child = AgentTurn(
-            turn_id=child_id or new_id(),
-            agent=job.agent,
-            agent_model=model,
-            stack=(*turn.stack, job.agent.id),
-            mode=job.mode,
-            follows=turn.follows,
-            parent_turn_id=turn.turn_id,
-            parent_call_id=call.id,
-            task=job.task,
-            given=file_tools(self._live, model),
-        )
+        # A member reads what it is to do in the conversation.
+        own = {"turn_id": child_id or new_id(), "task": "" if at_once else job.task, "mode": job.mode}
+        child = turn_below(turn, call.id, job.agent, self._live, directory, **own)
         speaker = SpeakerTurn(
             self._live,
             self._services,
@@ -751,7 +773,10 @@ class ToolCalls:
         if outcome is None:
             return ToolResult(content=failed("The user stopped it.", said), ok=False)
         if outcome.state == TurnState.FINISHED and outcome.message is not None:
-            return ToolResult(content=succeeded(outcome.message.id, outcome.message.content))
+            text = outcome.message.content
+            if not child.task:
+                return ToolResult(content=f"[{child.agent.name}]: {text}", control=Control.END)
+            return ToolResult(content=succeeded(outcome.message.id, text))
         error = outcome.message.error if outcome.message else None
         words = ": ".join(filter(None, (error.kind, error.detail))) if error else "failed"
         return ToolResult(content=failed(f"It could not finish ({words}).", said), ok=False)

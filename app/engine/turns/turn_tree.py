@@ -361,7 +361,7 @@ class Summarizing:
         or has had notes of its own.
         """
         live = self._live
-        if live.session.group is None or not live.turns.is_summarized or turn.parent_turn_id:
+        if live.session.group is None or not live.turns.is_summarized or turn.task:
             return None
         if turn.kind == ORCHESTRATOR or turn.agent_model.guided:
             return None
@@ -391,7 +391,7 @@ class Summarizing:
         """Put a summary in place of the oldest turns; return how many tokens that saves, 0
         where nothing changed.
         """
-        if turn.parent_turn_id:
+        if turn.task:
             return 0
         words = self._words
         history = history_of(turn, self._live, words)

@@ -242,7 +242,6 @@ class WorkflowController(Controller):
         self._page.state_line.show_held(chat is not None and self._engine.queues.is_held(chat.assistant_id))
 
 
-SILENT_MS = 20_000
 UNFOLDED = "orchestrator_unfolded"
 PLAN_SHOWN = "plan_panel"
 
@@ -255,8 +254,8 @@ class GroupController(Controller):
         self._page, self._pages = page, pages
         self.panel = PlanPanel(self._language, self._look)
         self._add_panel(self.panel, parts.window.top_bar.plan_button, PLAN_SHOWN)
-        self._silence = QTimer(self, singleShot=True, interval=SILENT_MS)
-        self._silence.timeout.connect(lambda: page.box.show_silent(True))
+        self._silence = QTimer(self, interval=TICK_MS)
+        self._silence.timeout.connect(self._show_silent)
         self._wire(parts.bridge)
         page.box.unfold(self._state.flag(UNFOLDED, False))
         self.refresh()
@@ -274,20 +273,18 @@ class GroupController(Controller):
             # Where no price is known, the top bar says so once.
             words = self._language
             page.box.show_spent(page.spending.text(words) if page.spending.known_text(words) else "")
-            self._watch(bool(work.hands_on))
+            if not (work.hands_on and self._silence.isActive()):
+                (self._silence.start if work.hands_on else self._silence.stop)()
         else:
-            self._watch(False)
+            self._silence.stop()
         self._show_plan()
 
     def _wire(self, bridge: Bridge) -> None:
         box = self._page.box
-        # After these something is drawn again; streaming only shows that the group is alive.
+        # After these something is drawn again.
         turns = (bridge.turn_started, bridge.turn_finished, bridge.message_started, bridge.message_finished)
         for changed in (bridge.session_changed, bridge.plan_changed, bridge.prompt_asked, *turns):
             changed.connect(self._on_changed)
-        for sign in (bridge.tool_started, bridge.tool_finished, bridge.calls_streamed):
-            sign.connect(lambda event: self._on_sign_of_life(event.session_id))
-        bridge.text_arrived.connect(lambda session_id, *_: self._on_sign_of_life(session_id))
         self._keep_fresh(bridge.session_deleted, bridge.assistants_changed, self._pages.shown)
         self._window.main_area.currentChanged.connect(lambda _place: self._show_plan())
         box.unfolded.connect(lambda on: self._state.keep(UNFOLDED, on))
@@ -295,7 +292,7 @@ class GroupController(Controller):
         box.item_removed.connect(lambda item, place: self.offer_back(self._page.session_id, item, place))
         groups = self._engine.groups
         self._run(box.asking_chosen, lambda on: groups.ask_before_hand_over(self._page.session_id, on))
-        self._run(box.given_up, lambda: groups.go_on_without(self._page.session_id))
+        self._run(box.given_up, lambda member: groups.go_on_without(self._page.session_id, member))
         self.panel.plan_requested.connect(lambda plan: self.change(self._planned_id, plan))
         self.panel.item_removed.connect(lambda item, place: self.offer_back(self._planned_id, item, place))
 
@@ -303,23 +300,13 @@ class GroupController(Controller):
 
     def _on_changed(self, event: Event) -> None:
         if event.session_id in (self._page.session_id, self._planned_id):
-            self._on_sign_of_life(event.session_id)
             self.refresh()
 
-    def _on_sign_of_life(self, session_id: str) -> None:
-        session = self._page.session
-        if session is not None and session.id == session_id and session.group is not None:
-            self._page.box.show_silent(False)
-            if self._silence.isActive():
-                self._silence.start()
-
-    def _watch(self, awaited: bool) -> None:
-        """Measure the silence while a member's answer is awaited."""
-        if not awaited:
-            self._silence.stop()
-            self._page.box.show_silent(False)
-        elif not self._silence.isActive():
-            self._silence.start()
+    def _show_silent(self) -> None:
+        """Tell of members that have said nothing for long, while their answers are awaited."""
+        live = self._engine.live(self._page.session_id)
+        if live is not None:
+            self._page.box.show_silent(self._engine.groups.silent(live))
 
     # The plan
 

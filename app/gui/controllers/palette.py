@@ -10,7 +10,7 @@ from itertools import islice
 
 from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QShortcut, QTextDocument
 
 from app.core.definitions import SavedPrompt, ServerPrompt
 from app.core.session import Status
@@ -215,7 +215,9 @@ class PaletteController(Controller):
 
 
 class UndoKey(QObject):
-    """Leaves the undo key to the window while the focused field has nothing to undo, in every window."""
+    """Leaves the keys of undo and redo to the window while the focused field has nothing of that, in every
+    window.
+    """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -228,10 +230,12 @@ class UndoKey(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
             return False
-        if event.matches(QKeySequence.StandardKey.Undo) and not _can_undo(watched):
-            # A field claims the key even if it has nothing to undo.
-            event.ignore()
-            return True
+        keys = QKeySequence.StandardKey
+        for key in (keys.Undo, keys.Redo):
+            if event.matches(key) and not _can_undo(watched, again=key == keys.Redo):
+                # A field claims the key even if it has nothing to undo.
+                event.ignore()
+                return True
         return False
 
     def _on_focus_changed(self, before: QtWidgets.QWidget | None, now: QtWidgets.QWidget | None) -> None:
@@ -241,13 +245,12 @@ class UndoKey(QObject):
             now.installEventFilter(self)
 
 
-def _can_undo(field: QObject) -> bool:
-    if isinstance(field, QtWidgets.QLineEdit):
-        return field.isUndoAvailable()
-    return (
-        isinstance(field, QtWidgets.QPlainTextEdit | QtWidgets.QTextEdit)
-        and field.document().isUndoAvailable()
-    )
+def _can_undo(field: QObject, *, again: bool) -> bool:
+    """Say whether a field has something to undo, or to do `again`."""
+    held = field.document() if isinstance(field, QtWidgets.QPlainTextEdit | QtWidgets.QTextEdit) else field
+    if not isinstance(held, QTextDocument | QtWidgets.QLineEdit):
+        return False
+    return held.isRedoAvailable() if again else held.isUndoAvailable()
 
 
 COMPOSES = Qt.WidgetAttribute.WA_InputMethodEnabled

@@ -418,6 +418,7 @@ class WindowController(QObject):
             "find": self.find_in_session,
             "rename": top.rename,
             "undo": self.undo,
+            "redo": lambda: self.undo(again=True),
             "notice": toasts.take_focus,
             "panel": top.debate_button.toggle,
             "setup": lambda: self.debates.show_tab(0),
@@ -499,10 +500,15 @@ class WindowController(QObject):
         """Show the sidebar or hide it."""
         self.window.show_side(self.window.side_bar.isHidden())
 
-    def undo(self) -> None:
-        """Undo the last action that still offers it in a toast."""
-        if not self.window.toasts.undo():
-            self.window.toasts.show_toast(self._language("toast.nothing"))
+    def undo(self, *, again: bool = False) -> None:
+        """Undo the last change of the workflow that has the focus, else the last action that still offers
+        it in a toast; with `again`, redo a change of that workflow.
+        """
+        focus, edited = self.window.focusWidget(), self.workflows.panel.definitions
+        in_editor = focus is not None and edited.isAncestorOf(focus)  # type: ignore[redundant-expr]
+        if (in_editor and edited.undo(again=again)) or (not again and self.window.toasts.undo()):
+            return
+        self.window.toasts.show_toast(self._language("toast.nothing_again" if again else "toast.nothing"))
 
     def find_in_session(self) -> None:
         """Open the find bar of the panel if that has the focus, else of the page in front."""

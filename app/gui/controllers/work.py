@@ -28,7 +28,7 @@ from app.gui.widgets.controls import passing_menu
 from app.gui.widgets.text import set_shown
 from app.gui.window_frame import WindowFrame
 
-REFRESH_MS, TICK_MS = 200, 1_000
+REFRESH_MS, TICK_MS, LATE_MS = 200, 1_000, 10_000
 SEEN = "work_seen"
 
 
@@ -62,6 +62,9 @@ class WorkController(Controller):
         # Times that count up and down, while the page is seen.
         self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._on_tick)
+        # Silence is no event.
+        self._late = QTimer(self, singleShot=True, interval=LATE_MS)
+        self._late.timeout.connect(self._refresh_soon)
         self._wire(parts.bridge)
 
     def _wire(self, bridge: Bridge) -> None:
@@ -96,8 +99,8 @@ class WorkController(Controller):
 
     def close(self) -> None:
         """Refresh no longer."""
-        self._soon.stop()
-        self._clock.stop()
+        for timer in (self._soon, self._clock, self._late):
+            timer.stop()
 
     def refresh(self) -> int:
         """Show all work as it is now, and return how much needs the user and was not opened yet."""
@@ -139,6 +142,7 @@ class WorkController(Controller):
         top.show_title(self._language("side.work"))
         top.show_mode(page.show_totals(len(fresh), self._spent))
         self._clock.start()
+        self._late.start()
         return len(fresh)
 
     def busy_text(self, agent_id: str) -> str:

@@ -27,6 +27,7 @@ from app.core.catalog import (
     provider_kind,
     recipe_of,
 )
+from app.core.definitions import Agent
 from app.core.errors import BadInput, FailureKind, MootError, ProviderError
 from app.core.provider import FoundServer, TestResult
 from app.core.servers import (
@@ -49,8 +50,8 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import first_of, server_line
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, put_in_tab_order
-from app.gui.widgets.choices import Segmented
-from app.gui.widgets.controls import TextBox, button
+from app.gui.widgets.choices import ChipList, ChipOption, Segmented
+from app.gui.widgets.controls import TextBox, TickBox, button
 from app.gui.widgets.form import Field, Form
 from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as, show_or_hide
 
@@ -521,12 +522,19 @@ class ServerDialog(AskDialog):
     """Asks for one server in a form, or for several as JSON; emits `given` with them, all disabled.
 
     For a server to edit there is only the form. Secrets are not shown, and stay unless something is written
-    in their place.
+    in their place. With a `look` one in the form can be allowed at once, and given to some of the `agents`.
     """
 
     given = Signal(object)
 
-    def __init__(self, words: Language, parent: QtWidgets.QWidget, server: McpServer | None = None) -> None:
+    def __init__(
+        self,
+        words: Language,
+        parent: QtWidgets.QWidget,
+        server: McpServer | None = None,
+        look: Look | None = None,
+        agents: Sequence[Agent] = (),
+    ) -> None:
         heading = words("server.add") if server is None else words("server.edit_one", name=exact(server.name))
         go = words("server.add.button" if server is None else "dialog.save")
         super().__init__(words, parent, "server", heading, ("add", go))
@@ -542,12 +550,20 @@ class ServerDialog(AskDialog):
         self.problem = named("server_problem", plain_label("error", wrap=True))
         self.kept = named("server_kept", plain_label("hint", wrap=True))
         self.kept.hide()
+        more: tuple[Field, ...] = ()
+        if look is not None:
+            self._people = ChipList(words, look, "server_people")
+            self._people.set_offers([ChipOption(agent.id, visible(agent.name)) for agent in agents])
+            self._allow = named("server_allow_now", TickBox(look))
+            people = Field("people", self._people, hint="server.people.none")
+            more = people, Field("allow", self._allow, text="server.allow_now")
         form = Form(
             words,
             Field("name", self.name),
             Field("line", self.line, hint="server.line.hint"),
             Field("variables", self.variables, hint="server.variables.hint"),
             self.kept,
+            *more,
             STRETCH,
             labels="server",
             spacing=5,
@@ -557,13 +573,22 @@ class ServerDialog(AskDialog):
             self._pages.addWidget(page)
         lead = Paragraph("hint", text=words("server.arrives_off" if server is None else "server.asks_again"))
         self.arrange(self.heading, self.way, self._pages, lead, self.problem)
-        self.resize(540, 440)
+        self.resize(540, 540 if more else 440)
         if server is not None:
             self.way.hide()
             self._fill(server)
         self._line_before = self.line.text()
         self.name.setFocus()
         self.way.chosen.connect(lambda way: self._pages.setCurrentIndex((FORM, PASTE).index(way)))
+
+    @property
+    def choice(self) -> tuple[bool, Sequence[str]]:
+        """Whether the server in the form may run at once, where every character of it is seen,
+        and the ids of the assistants that get it.
+        """
+        seen, form = self.line.text() + self.variables.text(), self.way.value() == FORM
+        allowed = form and self._allow.isChecked() and exact(seen, "\n") == seen
+        return allowed, self._people.chosen() if form else ()
 
     def _fill(self, server: McpServer) -> None:
         line, variables, secret = form_of(server)

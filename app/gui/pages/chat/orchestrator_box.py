@@ -16,7 +16,7 @@ from app.core.definitions import Agent
 from app.core.session import GroupSession, Plan, Status
 from app.core.texts import unmarked
 from app.core.turns import is_over
-from app.engine.group.director import members_turn
+from app.engine.group.director import members_turns
 from app.engine.live_session import LiveSession
 from app.engine.request import turns_used
 from app.gui.display.appearance import Language, Look
@@ -54,51 +54,49 @@ class MemberWork:
 class GroupWork:
     """What the box shows of a group's session besides plan and cost.
 
-    `hands_on` is the id of the member whose answer is awaited while the group runs, "" for none.
+    `hands_on` are the ids of the members whose answers are awaited while the group runs.
     """
 
     members: tuple[MemberWork, ...] = ()
     turns_used: int = 0
     turns_limit: int = 0
-    hands_on: str = ""
+    hands_on: tuple[str, ...] = ()
 
 
 def work_of(live: LiveSession, session: GroupSession, agents: Sequence[Agent]) -> GroupWork:
     """Return the activity of each member; `agents` are all assistants."""
     known = {agent.id: agent for agent in agents}
     there = tuple(known[item] for item in session.group.members if item in known and known[item].enabled)
-    nexts = members_turn(live, session, there) if session.status in (Status.RUNNING, Status.WAITING) else None
-    busy = nexts.speaker if nexts else ""
-    turn = [live.turns.said(each) for each in live.turns.below(nexts.turn_id)] if nexts else []
-    asks = any(message.asks for messages in turn for message in messages)
-    helpers = sum(not is_over(messages) for messages in turn[1:]) if session.status == Status.RUNNING else 0
-    runs = WORKING if session.status == Status.RUNNING else RESTING
-    doing = ASKING if asks else HELPED if helpers else runs
-    members = tuple(
-        MemberWork(
-            agent_id=agent_id,
-            name=known[agent_id].name if agent_id in known else session.group.name_of(agent_id),
-            doing=GONE if agent_id not in known else doing if agent_id == busy else RESTING,
-            helpers=helpers if agent_id == busy else 0,
-        )
-        for agent_id in session.group.members
-    )
+    goes_on, runs = session.status in (Status.RUNNING, Status.WAITING), session.status == Status.RUNNING
+    busy: dict[str, tuple[str, int]] = {}
+    for each in members_turns(live, session, there) if goes_on else ():
+        turn = [live.turns.said(below) for below in live.turns.below(each.turn_id)]
+        asks = any(message.asks for messages in turn for message in messages)
+        helpers = sum(not is_over(messages) for messages in turn[1:]) if runs else 0
+        doing = ASKING if asks else HELPED if helpers else WORKING if runs else RESTING
+        busy[each.speaker] = doing, helpers
+    members = []
+    for agent_id in session.group.members:
+        doing, helpers = busy.get(agent_id, (RESTING, 0))
+        name = known[agent_id].name if agent_id in known else session.group.name_of(agent_id)
+        doing = doing if agent_id in known else GONE
+        members.append(MemberWork(agent_id=agent_id, name=name, doing=doing, helpers=helpers))
     return GroupWork(
-        members=members,
+        members=tuple(members),
         turns_used=turns_used(live),
         turns_limit=session.group.turns_limit,
-        hands_on=busy if session.status == Status.RUNNING and not asks else "",
+        hands_on=tuple(key for key, (doing, _) in busy.items() if doing in (WORKING, HELPED)),
     )
 
 
 class MemberList(ItemList):
     """The members in order; Enter, Space or a click opens the menu of a row.
 
-    Signals: member_called(name) to write to one, given_up() to continue without the one awaited.
+    Signals: member_called(name) to write to one, given_up(id) to continue without one that is awaited.
     """
 
     member_called = Signal(str)
-    given_up = Signal()
+    given_up = Signal(str)
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__(look, "member_list", STYLE)
@@ -126,8 +124,8 @@ class MemberList(ItemList):
         menu = passing_menu(self, "member_menu")
         if member.doing != GONE:
             menu.addAction(words("member.write", name=shown), partial(self.member_called.emit, member.name))
-        if row_id == self._work.hands_on:
-            menu.addAction(words("member.without", name=shown), self.given_up.emit)
+        if row_id in self._work.hands_on:
+            menu.addAction(words("member.without", name=shown), partial(self.given_up.emit, row_id))
         return menu
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
@@ -218,7 +216,7 @@ class OrchestratorBox(Fitting, QFrame):
 
     Signals: pause_requested() (a second one pauses at once), stop_requested(), unfolded(on),
     plan_requested(plan), item_removed(item, position), asking_chosen(on) for hand-overs, member_called(name),
-    given_up().
+    given_up(id).
     """
 
     pause_requested = Signal()
@@ -236,7 +234,9 @@ class OrchestratorBox(Fitting, QFrame):
         self._colours: Mapping[str, int] = {}
         self._spent = ""
         self._room = 240
-        self._silent = self._pausing = False
+        self._pausing = False
+        # The ids of members who have said nothing for long.
+        self.silent: Sequence[str] = ()
         self._editable = True
         self._dot = Gauge(look, dot=True)
         self._bar = Gauge(look, dot=False)
@@ -249,7 +249,9 @@ class OrchestratorBox(Fitting, QFrame):
         self.pause.dress(look, "pause", "text")
         self.stop = say(button("", "orchestrator_stop", self.stop_requested), language, tip="box.stop")
         self.stop.dress(look, "square", "text")
-        self.without = button("link", "orchestrator_without", lambda: self.given_up.emit())
+        self.without = button(
+            "link", "orchestrator_without", lambda: self.given_up.emit("".join(self.silent[:1]))
+        )
         self.toggle = icon_button(look, "chevron-up", "orchestrator_toggle", self._on_toggled)
         self._look = look
         self.plan = PlanList(language, look, "orchestrator_plan")
@@ -287,10 +289,9 @@ class OrchestratorBox(Fitting, QFrame):
     ) -> None:
         """Show the state of a group; `colours` are the members' by id."""
         self._editable = editable
-        if session.status != Status.RUNNING or work.hands_on != self._work.hands_on:
-            self._silent = False
-        if session.status != Status.RUNNING or self._session is None or session.id != self._session.id:
-            self._pausing = False
+        same = self._session is not None and session.id == self._session.id
+        self.silent = [key for key in self.silent if same and key in work.hands_on]
+        self._pausing = self._pausing and same and session.status == Status.RUNNING
         self._session, self._work, self._colours = session, work, colours
         self.show()
         self._retranslate()
@@ -301,10 +302,10 @@ class OrchestratorBox(Fitting, QFrame):
             self._spent = spent
             self._retranslate()
 
-    def show_silent(self, silent: bool) -> None:
-        """Offer to continue without the member that has been silent for long."""
-        if silent != self._silent:
-            self._silent = silent
+    def show_silent(self, silent: Sequence[str]) -> None:
+        """Tell of the members that have been silent for long, by id, and offer to continue without one."""
+        if silent != self.silent:
+            self.silent = silent
             self._retranslate()
 
     def set_room(self, height: int) -> None:
@@ -372,7 +373,10 @@ class OrchestratorBox(Fitting, QFrame):
         self._group.setText(session.group.name)
         self._done.setText(words("box.done", done=done, count=count) if count else "")
         turns = words("box.turns", turn=work.turns_used, limit=work.turns_limit)
-        meta = " · ".join(filter(None, (turns, self._spent)))
+        names = {member.agent_id: unmarked(member.name) for member in work.members}
+        silent = [names[key] for key in self.silent]
+        quiet = words("work.silent", name=", ".join(silent)) if silent else ""
+        meta = " · ".join(filter(None, (quiet, turns, self._spent)))
         self._meta.setText(meta)
         # Text that does not fit into the line is shown below it, and in its tool tip.
         state = state_of(session, words)[0]
@@ -384,9 +388,8 @@ class OrchestratorBox(Fitting, QFrame):
             self.toggle.setFocus()
         self.pause.setVisible(runs)
         self.stop.setVisible(active)
-        waited = next((member.name for member in work.members if member.agent_id == work.hands_on), "")
-        self.without.setText(words("member.without", name=unmarked(waited)))
-        self.without.setVisible(self._silent and bool(waited))
+        self.without.setText(words("member.without", name="".join(silent[:1])))
+        self.without.setVisible(bool(silent))
         self.plan.show_plan(session.plan, editable=self._editable, working=works(session))
         self.asks.setEnabled(self._editable)
         self.members.show_work(work, self._colours)

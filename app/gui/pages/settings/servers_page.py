@@ -4,7 +4,7 @@ and what runs without a question.
 The permissions given for good or for a session have each a Revoke.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -43,7 +43,7 @@ class ServersPage(QWidget):
 
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
         super().__init__()
-        self._language, self._engine, self._tasks = language, engine, tasks
+        self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
         self._status: ServerStatus | None = None
         self._gone = False
         self._unsubscribe = engine.bus.subscribe(self._on_events)
@@ -215,12 +215,31 @@ class ServersPage(QWidget):
             self.refresh()
 
     def _on_add(self) -> None:
-        dialog = ServerDialog(self._language, self)
-        save = self._engine.servers.save
-        dialog.given.connect(
-            lambda new: self._tasks.start("add MCP servers", self._take_in(save(new), new[0].name))
-        )
+        assistants = self._engine.assistants
+        agents = [agent for agent in assistants.all() if not assistants.is_built_in(agent.id)]
+        dialog = ServerDialog(self._language, self, look=self._look, agents=agents)
+        self._ask_for(dialog, "add server", lambda new: self._add_all(new, dialog.choice))
+
+    def _ask_for(
+        self, dialog: ServerDialog, task: str, save: Callable[[tuple[McpServer, ...]], Awaitable[object]]
+    ) -> None:
+        def take(new: tuple[McpServer, ...]) -> None:
+            name = new[0].name
+            # Another one can be added while one that was just allowed connects.
+            self._tasks.start(f"{task} {name}", self._take_in(save(new), name))
+
+        dialog.given.connect(take)
         dialog.open()
+
+    async def _add_all(self, servers: tuple[McpServer, ...], choice: tuple[bool, Sequence[str]]) -> bool:
+        """Save servers; one of the form may run if that was chosen, and is given to assistants."""
+        kept, (allowed, people) = await self._engine.servers.save(servers), choice
+        for agent_id in people:
+            await self._give_to(agent_id, servers[0].name)
+        for status in self._engine.servers.all() if allowed else ():
+            if status.server.name == servers[0].name:
+                await self._engine.servers.allow(status)
+        return kept
 
     async def _take_in(self, work: Awaitable[object], name: str) -> None:
         """Await the work that saves a server, and show it."""
@@ -231,12 +250,7 @@ class ServersPage(QWidget):
         if self._status is not None:
             server, change = self._status.server, self._engine.servers.replace
             dialog, name = ServerDialog(self._language, self, server), server.name
-            dialog.given.connect(
-                lambda new: self._tasks.start(
-                    f"edit server {name}", self._take_in(change(name, new[0]), new[0].name)
-                )
-            )
-            dialog.open()
+            self._ask_for(dialog, "edit server", lambda new: change(name, new[0]))
 
     def _on_enabled(self) -> None:
         if self._status is not None:

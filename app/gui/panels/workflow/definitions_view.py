@@ -49,6 +49,12 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self._look, self._faults, self._agents = look, faults, agents
         self._definitions: dict[str, WorkflowDefinition] = {}
         self._built_in: frozenset[str] = frozenset()
+        # The workflow shown as it was before each change, and before each that was undone, the last at the
+        # end; as it is now, and the field of its last change: what is written in one field is one change.
+        self._past: list[WorkflowDefinition] = []
+        self._future: list[WorkflowDefinition] = []
+        self._now: WorkflowDefinition | None = None
+        self._field = ""
         self.list = say(ItemList(look, "workflow_definitions", STYLE), language, name="tab.definitions")
         self.list.setProperty("kind", "names")
         self.list.setFrameShape(QFrame.Shape.StyledPanel)
@@ -87,7 +93,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self._body = QWidget()
         self._lay_out()
         self.list.currentItemChanged.connect(lambda item, _before: self._on_row(item))
-        self._fields.changed.connect(lambda _name: self._on_changed())
+        self._fields.changed.connect(self._on_changed)
         language.follow(self._retranslate)
 
     def show_definitions(self, definitions: Sequence[WorkflowDefinition], built_in: frozenset[str]) -> None:
@@ -130,10 +136,35 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self.state.start_over()
         with QSignalBlocker(self.list):
             self.list.choose(definition_id)
-        self._fields.fill(self._definition, fixed=definition_id in self._built_in)
-        self._show_steps(self._definition.steps)
+        self._past, self._future, self._field = [], [], ""
+        self._fill(self._definition)
         self._retranslate()
         self._check()
+
+    def _fill(self, definition: WorkflowDefinition) -> None:
+        self._fields.fill(definition, fixed=self.definition_id in self._built_in)
+        self._show_steps(definition.steps)
+        self._now = self.definition()
+
+    def undo(self, *, again: bool = False) -> bool:
+        """Take back the last change of the workflow shown, or with `again` make the last that was taken
+        back; return whether there was one.
+        """
+        there, other = (self._future, self._past) if again else (self._past, self._future)
+        now = self.definition()
+        # A field may have taken back what was written in it by itself.
+        while there and now is not None and replace(there[-1], version=now.version) == now:
+            there.pop()
+        if not there or now is None:
+            return False
+        other.append(now)
+        before, self._field = there.pop(), ""
+        self._fill(before)
+        self._show_change()
+        steps = zip(self.forms, before.steps, now.steps, strict=False)
+        changed = [form for form, one, another in steps if one != another] or self.forms[-1:]
+        (changed[0].name if changed and before.steps != now.steps else self.name).setFocus()
+        return True
 
     def show_stored(self, definition: WorkflowDefinition) -> None:
         self._definitions[definition.id] = definition
@@ -170,7 +201,14 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         if item is not None and item.id != self.definition_id:
             self.show_definition(item.id)
 
-    def _on_changed(self) -> None:
+    def _on_changed(self, field: str = "") -> None:
+        if self._now is not None and (not field or field != self._field):
+            self._past.append(self._now)
+        self._future.clear()
+        self._now, self._field = self.definition(), field
+        self._show_change()
+
+    def _show_change(self) -> None:
         self._offer_steps()
         self._check()
         self.state.touch()
@@ -251,7 +289,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         for place, step in enumerate(steps):
             form = StepForm(self._language, self._look, place)
             form.show_step(step, agents, len(steps), fixed=fixed)
-            form.changed.connect(lambda _name: self._on_changed())
+            form.changed.connect(lambda name, at=place: self._on_changed(f"{at} {name}"))
             form.moved.connect(lambda move, at=place: self._on_moved(at, move))
             form.removed.connect(lambda at=place: self._on_removed(at))
             self._steps.addWidget(form)
