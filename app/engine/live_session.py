@@ -14,7 +14,7 @@ from app.core.criteria import CRITERIA, reopened
 from app.core.errors import BadInput
 from app.core.ids import utc_now
 from app.core.message import Message, MessageState, Role, ToolCall
-from app.core.session import ChatSession, DebateSession, GroupSession, Plan, Session, WorkflowSession
+from app.core.session import ChatSession, DebateSession, GroupSession, Session, WorkflowSession
 from app.core.store import StoredSession
 from app.core.turns import Turns
 from app.core.usage import UsageEntry

@@ -510,7 +510,9 @@ async def test_chips_filter_by_kind_and_without_a_row_the_day_is_summed_up(busy)
     await until(lambda: chat not in page.list.ids() and work in page.list.ids())
 
 
-@pytest.mark.parametrize(("language", "title"), [("en", "Plan  1 of 3 done"), ("ko", "계획  3개 중 1개 완료")])
+@pytest.mark.parametrize(
+    ("language", "title"), [("en", "Plan  1 of 3 done"), ("ko", "계획  3개 중 1개 완료")]
+)
 def test_headings_of_the_details_count_and_go_with_what_they_head(qapp, language: str, title: str) -> None:
     details = WorkDetails(Language(resources_dir() / "i18n", language), Look(qapp, resources_dir(), "light"))
     # With a parent it is no window of its own.

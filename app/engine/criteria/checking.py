@@ -102,7 +102,8 @@ class Checked:
         plan = session.plan or Plan()
         items = (item.checked(checked(item.criteria)) if item.criteria else item for item in plan.items)
         paused = {"status": Status.PAUSED, "reason": self.reason} if self.reason else {}
-        return {"criteria": checked(session.criteria), "plan": session.plan and replace(plan, items=tuple(items)), **paused}
+        changed = session.plan and replace(plan, items=tuple(items))
+        return {"criteria": checked(session.criteria), "plan": changed, **paused}
 
 
 async def sources_of(context: TreeContext, turns: Sequence[str], most: int) -> list[WorkPart]:

@@ -63,7 +63,8 @@ class Criteria:
         missing = any(item.state in (CriterionState.UNMET, CriterionState.UNKNOWN) for item in criteria)
         if works or not missing:
             raise BadInput("nothing_to_accept", title=live.session.title)
-        live.change(**Checked(criteria=accepted(criteria)).fields(session), status=Status.COMPLETED, reason="")
+        taken = Checked(criteria=accepted(criteria)).fields(session)
+        live.change(**taken, status=Status.COMPLETED, reason="")
 
     async def check(self, session_id: str) -> None:
         """Have work that has ended checked now; what is not met goes back."""
