@@ -172,7 +172,7 @@ def test_the_rest_has_its_price_where_that_is_known(qapp, language: str, rest: s
 
 @pytest.mark.parametrize(
     ("language", "unchecked", "left"),
-    [("en", "Not checked", "1 to-do open"), ("ko", "확인 안 함", "할 일 1개 남음")],
+    [("en", "Not checked", "1 to-do open"), ("ko", "확인 안 됨", "할 일 1개 남음")],
 )
 def test_work_that_nobody_checked_and_open_to_dos_are_never_green(
     qapp, language: str, unchecked: str, left: str
