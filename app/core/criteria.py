@@ -88,6 +88,16 @@ def criteria_of(texts: Iterable[str]) -> tuple[Criterion, ...]:
     return tuple(Criterion(text=text) for text in found)
 
 
+def count_met(criteria: Iterable[Criterion]) -> int:
+    """Return how many criteria are met; what the user accepted as it is, is not."""
+    return sum(criterion.state == CriterionState.MET for criterion in criteria)
+
+
+def met_text(criteria: Sequence[Criterion], words: Callable[..., str]) -> str:
+    """Return in words how many criteria of how many are met, "" where there are none."""
+    return words("result.met", met=count_met(criteria), all=len(criteria)) if criteria else ""
+
+
 def shown_by(criterion: Criterion, words: Callable[[str], str]) -> str:
     """Return what shows how a criterion stands: the quotation, or why it is not met; `words` says a Doubt
     in words.

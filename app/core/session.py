@@ -155,6 +155,10 @@ class PlanItem(Frozen):
     done: bool = False
     criteria: tuple[Criterion, ...] = ()
 
+    def checked(self, criteria: tuple[Criterion, ...]) -> Self:
+        """Return the item with its criteria as they are now; done once all are settled."""
+        return replace(self, criteria=criteria, done=self.done or all(each.settled for each in criteria))
+
 
 class Plan(Frozen):
     """The goal of a session, and the steps to it in their order; items are counted from 0."""
@@ -460,6 +464,14 @@ class Session(Frozen):
     chat: Chat | None = None
     group: GroupState | None = None
     workflow: WorkflowState | None = None
+
+    def all_criteria(self, *, due: bool = False) -> tuple[Criterion, ...]:
+        """Return its criteria and those of a group's plan, whose end is that of the work;
+        `due` without those of items that are done.
+        """
+        plan = self.plan if self.plan is not None and self.group is not None else Plan()
+        items = plan.open if due else plan.items
+        return (*self.criteria, *(each for item in items for each in item.criteria))
 
     @property
     def mode(self) -> str:

@@ -201,6 +201,17 @@ def told_of(agent: Agent) -> str:
     return " ".join(f"{agent.name}{role}{agent.description and ': '}{agent.description}".split())
 
 
+def tool_name(key: str, texts: Texts) -> str:
+    """Return a tool's name: that of one of Moot's own in words, that of a server's without the server."""
+    own = f"tool.{key}.name"
+    return texts(own) if own in texts else exact(key.partition("__")[2] or key)
+
+
+def called(prompt: Prompt, texts: Texts) -> str:
+    """Return what the tool of an approval is called: one of a server by the server's names."""
+    return prompt.called if prompt.server else tool_name(prompt.tool, texts)
+
+
 def assistants_called(name: str, agents: Sequence[Agent]) -> list[Agent]:
     """Return whom a name stands for: those who are called so, else the ones told of so, else the one of
     that id.

@@ -497,7 +497,7 @@ class Arrival(Frozen):
         steps = work.definition.steps if work is not None else ()
         voices = [(step.name, step.prompt) for step in steps]
         means = [text for step in steps for text in step.done_means]
-        means += [criterion.text for criterion in session.criteria]
+        means += [criterion.text for criterion in session.all_criteria()]
         plan = session.plan or Plan()
         todo = [plan.goal, *(item.text for item in plan.items)]
         sizes = [(item.name, size_text(words, len(item.text or item.data))) for item in state.context]

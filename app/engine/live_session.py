@@ -15,7 +15,7 @@ from app.core.criteria import CRITERIA, reopened
 from app.core.errors import BadInput
 from app.core.ids import utc_now
 from app.core.message import Message, MessageState, Role, ToolCall, UsageEntry
-from app.core.session import ChatSession, DebateSession, GroupSession, Plan, Session, WorkflowSession
+from app.core.session import ChatSession, DebateSession, GroupSession, Session, WorkflowSession
 from app.core.store import StoredSession
 from app.core.turns import Turns
 
@@ -182,11 +182,6 @@ class LiveSession:
         if calls:
             self.change(unsaid=(*self.session.unsaid, *calls))
 
-    def change_plan(self, plan: Plan | None) -> None:
-        """Replace the session's plan."""
-        changed = self._changed({"plan": plan})
-        self.tell(*changed, events.PlanChanged(session_id=self.id, plan=plan))
-
     def tell(self, *news: events.Event) -> None:
         """Publish events in one batch; by themselves they change nothing that is stored."""
         if news:
@@ -331,7 +326,10 @@ class LiveSession:
         before = self.session
         self.session = replace(before, **{"updated_at": utc_now(), **fields})  # type: ignore[arg-type]
         moved = (before.status, before.reason) != (self.session.status, self.session.reason)
-        return (events.SessionChanged(session_id=self.id, session=self.session, status_changed=moved),)
+        changed = events.SessionChanged(session_id=self.id, session=self.session, status_changed=moved)
+        if (plan := self.session.plan) is before.plan:
+            return (changed,)
+        return (changed, events.PlanChanged(session_id=self.id, plan=plan))
 
     def check_writable(self) -> None:
         """Raise BadInput where a newer version wrote the session, so that it may only be read."""

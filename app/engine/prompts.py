@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from app.core.texts import LANGUAGES, Texts
+
 
 class Prompts:
     """The prompt files of a folder, read once."""
@@ -11,6 +13,12 @@ class Prompts:
             (file.parent.name, file.stem): file.read_text(encoding="utf-8").strip()
             for file in sorted(folder.glob("*/*.txt"))
         }
+        # Read now, as nothing may be read from the disk while the window waits.
+        self._shown = {name: Texts.load(folder.parent / "i18n", name) for name in LANGUAGES}
+
+    def shown(self, language: str) -> Texts:
+        """Return the texts of the window, for documents in the language of a session."""
+        return self._shown.get(language) or self._shown["en"]
 
     def text(self, language: str, name: str, /, **values: object) -> str:
         """Return a prompt with its blanks filled. Raises KeyError for one that is not there.

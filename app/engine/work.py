@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from operator import attrgetter
 
-from app.core.criteria import Criterion, CriterionState
+from app.core.criteria import Criterion, count_met, met_text
 from app.core.definitions import SWITCH_ASSISTANT, Agent, StepStatus
 from app.core.json_values import object_in
-from app.core.message import Message, Prompt, PromptReason, PromptType
+from app.core.message import Message, PromptReason, PromptType
 from app.core.session import (
     LIMITS,
     RESTART,
@@ -33,6 +33,7 @@ from app.core.session import (
 from app.core.settings import RunLimits, Settings
 from app.core.store import Documents, SessionStore
 from app.core.texts import Texts, exact, visible
+from app.core.tool import called
 from app.engine.availability import Job, Queues
 from app.engine.chat.run import open_questions
 from app.engine.export.event_lines import fields_of
@@ -59,14 +60,6 @@ def question_text(message: Message, texts: Texts, names: Mapping[str, str]) -> s
     else:
         text = visible(prompt.question)
     return " ".join(text[:MOST_QUESTION].split())
-
-
-def called(prompt: Prompt, texts: Texts) -> str:
-    """Return what the tool of an approval is called: one of Moot's own in words, one
-    of a server by the server's names.
-    """
-    ours = f"tool.{prompt.tool}.name"
-    return texts(ours) if not prompt.server and ours in texts else prompt.called
 
 
 def arguments_of(text: str) -> dict[str, object]:
@@ -119,7 +112,7 @@ class WorkRow:
     `who` are the names of those who hold it, `says` is what happens now as a sentence, `since` when it last
     changed (ISO 8601). `stands` says how far it is. `job` is the task that waits in a queue, `step` the step
     that failed and can be given to somebody else, "" for none. `criteria` are those of a session that is
-    open.
+    open, and of its plan.
     """
 
     id: str
@@ -310,7 +303,7 @@ class _Maker:
             cost_usd=summary.cost_usd,
             limits=limits,
             reason_code=self._code,
-            criteria=self._session.criteria if self._session else (),
+            criteria=self._session.all_criteria() if self._session else (),
             **fields,  # type: ignore[arg-type]
         )
 
@@ -361,10 +354,13 @@ class _Maker:
         return paused_text(self.summary, self.texts) or self.texts.named("status", self.summary.status)
 
     def _met(self, otherwise: str) -> str:
-        """Return how many criteria are met, `otherwise` where there are none, or the session is not open."""
-        criteria = self._session.criteria if self._session else ()
-        met = sum(criterion.state == CriterionState.MET for criterion in criteria)
-        return self.texts("result.met", met=met, all=len(criteria)) if criteria else otherwise
+        """Return how many criteria are met, and how many to-dos are open, `otherwise` where there are
+        none, or the session is not open.
+        """
+        met = met_text(self._session.all_criteria(), self.texts) if self._session else ""
+        left = len(self._session.plan.open) if self._session and self._session.plan else 0
+        said = (met, self.texts("plan.left", count=left) if left else "")
+        return " · ".join(filter(None, said)) or otherwise
 
     def _limit(self) -> str:
         """Return at which limit it is paused: `Paused at 100 calls`."""
@@ -413,12 +409,11 @@ class _Maker:
 
 def work_object(row: WorkRow, files: int) -> Mapping[str, object]:
     """Return a row as `moot work --json` prints it, with the number of the session's files."""
-    met = sum(criterion.settled for criterion in row.criteria)
     return {
         **fields_of(
             row, "id", "kind", "title", "state", "needs", "action", "who", "says", "since", "seconds"
         ),
         **fields_of(row, "cost_usd", "limits", "reason_code"),
         "files": files,
-        "criteria": {"met": met, "all": len(row.criteria)} if row.criteria else None,
+        "criteria": {"met": count_met(row.criteria), "all": len(row.criteria)} if row.criteria else None,
     }

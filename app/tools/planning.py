@@ -101,10 +101,10 @@ async def said_done(context: ToolContext, tool: str, index: int, said: str = "")
     plan, now = checked_item(tool, context.plan, index)
     if now != item:
         raise ToolError(f"{tool}: the plan has changed meanwhile.\n{listed(plan)}")
-    done = item.done or all(criterion.settled for criterion in criteria)
-    plan = with_item(plan, index, replace(item, done=done, criteria=criteria))
+    now = item.checked(criteria)
+    plan = with_item(plan, index, now)
     context.change_plan(plan)
-    if not done:
+    if not now.done:
         missing = [f"- {one.text}: {shown_by(one, str) or one.state}" for one in criteria if not one.settled]
         if criteria == item.criteria:
             missing.append("It was not checked now; the user can tick it.")

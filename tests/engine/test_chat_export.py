@@ -10,6 +10,7 @@ from html import escape
 
 import pytest
 
+from app.core.definitions import StepState, StepStatus, WorkflowDefinition, WorkflowStep
 from app.core.errors import Failure
 from app.core.events import EventBus
 from app.core.message import (
@@ -23,7 +24,7 @@ from app.core.message import (
     Role,
     ToolCall,
 )
-from app.core.session import Chat, ChatSession, Debate, DebateSession
+from app.core.session import Chat, ChatSession, Debate, DebateSession, Reason, WorkflowSession, WorkflowState
 from app.core.store import StoredSession
 from app.core.texts import closed
 from app.core.turns import ItemKind, Turns
@@ -100,7 +101,7 @@ ORDER = [
     "Hands over to Left",
     "c1",
     "left starts",
-    "Uses open",
+    "Tool: Open links",
     "Allowed.",
     "Failed",
     "left ends",
@@ -147,7 +148,7 @@ def test_a_sub_agents_part_is_quoted_in_markdown(monkeypatch: pytest.MonkeyPatch
     assert "> left starts" in lines
     assert "\\# Look\\" in lines
     assert "- Started: 2026-11-21 00:00 (UTC+09:00)" in lines
-    assert r"*(failed: server: \<i\>boom)*" in lines
+    assert r"*(failed: Provider error. \<i\>boom)*" in lines
     assert "**길\\<b\\>잡이**" in lines
     monkeypatch.undo()
     time.tzset()
@@ -298,3 +299,33 @@ def test_a_question_that_was_skipped_says_so() -> None:
     some.messages[:] = [*MESSAGES[:10], asked]
     assert "1. one*\n*Skipped.*" in export(some, "md", PROMPTS)
     assert "Skipped." not in export(live(), "md", PROMPTS)
+
+
+@pytest.mark.parametrize(
+    ("language", "tool", "failed"),
+    [
+        ("en", "Tool: Write files", "The assistant says that the step failed."),
+        ("ko", "도구: 파일 저장", "어시스턴트가 단계에 실패했다고 답변했어요."),
+    ],
+)
+def test_what_was_done_stands_in_words_of_a_person(language: str, tool: str, failed: str) -> None:
+    """No key of a tool, no code of a reason and no id."""
+    step = WorkflowStep(id="s1", name="Build", role="Coder", prompt="Build it.")
+    states = (StepState(id="s1", state=StepStatus.FAILED, reason=Reason.SAID_FAILED, assistant_id="guide"),)
+    definition = WorkflowDefinition(id="flow", name="Flow", steps=(step,))
+    work = WorkflowState(definition=definition, command="Go.", steps=states)
+    calls = tuple(
+        ToolCall(id=name, name=name, arguments='{"path": "a.md"}') for name in ("write_file", "desk__book")
+    )
+    asks = Prompt(question="x", type=PromptType.APPROVAL, tool="write_file", arguments="{}")
+    said_so = [
+        said("m0", "u1", ME, "Go.", follows=""),
+        said("m1", "t1", GUIDE, "", tool_calls=calls),
+        said("m2", "t1", GUIDE, role=Role.SYSTEM, tool_call_id="write_file", prompt=asks),
+    ]
+    chat = Chat(assistant_id="guide", assistant_name="Guide", head="t1", language=language)
+    session = WorkflowSession(id="01w", title="Flow", chat=chat, workflow=work)
+    text = export(LiveSession(StoredSession(session=session, messages=said_so), EventBus()), "md", PROMPTS)
+    assert tool in text and failed in text
+    for word in ("write_file", "write\\_file", "said_failed", "said\\_failed", "desk", "guide"):
+        assert word not in text

@@ -13,7 +13,7 @@ from app.core.catalog import ProviderConfig
 from app.core.criteria import CRITERIA, Criterion, CriterionState, Doubt, shown_by
 from app.core.definitions import Group, Leader
 from app.core.errors import BadInput, FailureKind, ProviderError
-from app.core.events import CriterionChecked
+from app.core.events import CriterionChecked, PlanChanged
 from app.core.ids import new_id
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
@@ -24,10 +24,11 @@ from app.engine.export.event_lines import event_line
 from app.engine.session_kinds import session_object
 from app.storage.paths import DataPaths
 from app.storage.session_files import VersionedFiles
-from tests.builders import Bench, Hang, Script, a_bench, left_open
+from tests.builders import Bench, Hang, Script, a_bench, a_log_store, left_open
 from tests.engine.group_tools import TOOLS, hand
 from tests.engine.test_sub_agents import who
 from tests.engine.test_turn import agent, calling
+from tests.engine.test_work import EN, read
 from tests.memory import MemoryStore
 
 WORK = "The sky is\n   blue, and the sea is green."
@@ -411,6 +412,104 @@ async def test_a_group_is_checked_when_its_orchestrator_has_reported() -> None:
     await asyncio.wait_for(made.engine.wait(session_id), 30)
     assert ended(made, session_id) == (Status.COMPLETED, "", ["met", "met"], [2, 2])
     assert [is_check(one) for one in made.models.requests] == [False, False, False, True, False, True]
+
+
+GRASS = "It names the colour of the grass"
+
+
+def planned_group(report: list[str], store: object = None) -> Bench:
+    """Return a group that plans to name the colour of the grass, and reports the first of these."""
+
+    def work(request: ModelRequest) -> Script:
+        if who(request) != "orchestrator":
+            return ["Ann looked."]
+        if "[Ann]:" not in json.dumps(request.messages):
+            return calling(("setPlan", {"items": ["Look", "Draw"], "done_means": [GRASS, ""]}), hand("ann"))
+        return calling(("reportResult", {"result_in_detail": report[0]}))
+
+    def judge(number: int, words: str) -> dict[str, object]:
+        if words != GRASS:
+            return honest(number, words)
+        quote = "the grass is red" if "red" in report[0] else ""
+        return verdict(number, words, "met" if quote else "unmet", quote, "" if quote else "No grass.")
+
+    check = checks(judge)
+    made = bench(check, store=store)  # type: ignore[arg-type]
+    made.models.otherwise = lambda request: check(request) if is_check(request) else work(request)
+    crew = Group(
+        id="crew", name="Crew", members=("ann",), orchestrator=Leader(provider="remote0", model="model-0")
+    )
+    made.documents.groups.kept = (crew,)
+    return made
+
+
+async def plan_of(made: Bench, session_id: str) -> list[tuple[bool, list[str]]]:
+    live = made.engine.live(session_id)
+    assert live is not None and live.session.plan is not None
+    return [(item.done, [one.state for one in item.criteria]) for item in live.session.plan.items]
+
+
+@pytest.mark.parametrize("own", [MEANS, ()])
+async def test_the_criteria_of_a_plan_count_like_those_of_the_session(
+    tmp_path: Path, own: tuple[str, ...]
+) -> None:
+    """A group that reports while one is unmet is sent back with the reason, and then waits."""
+    report = [WORK]
+    made = await read(planned_group(report, a_log_store(tmp_path)))
+    session_id = await made.engine.groups.start("crew", "Say the colours.", done_means=own)
+    await asyncio.wait_for(made.engine.wait(session_id), 30)
+    assert ended(made, session_id)[:2] == (Status.PAUSED, "criteria_unmet")
+    assert [one.state for one in shown(made, session_id)[2]] == ["met"] * len(own)
+    assert await plan_of(made, session_id) == [(False, ["unmet"]), (False, [])]
+    told = [one.content for one in made.messages(session_id) if one.role == Role.USER and not one.by_user]
+    assert len(told) == 2 and all(f"- {GRASS} (No grass.)" in text for text in told)
+    assert sum(map(is_check, made.models.requests)) == 3, "all are checked in one call"
+    [row] = made.engine.work.rows(EN)
+    assert (row.needs, row.says) == (
+        "criteria",
+        f"{len(own)} of {len(own) + 1} met · 2 to-dos open",
+    )
+    report[0] = WORK + " And the grass is red."
+    await made.engine.resume(session_id)
+    await asyncio.wait_for(made.engine.wait(session_id), 30)
+    assert ended(made, session_id)[:2] == (Status.COMPLETED, "")
+    assert await plan_of(made, session_id) == [(True, ["met"]), (False, [])]
+    [row] = made.engine.work.rows(EN)
+    assert row.says == f"{len(own) + 1} of {len(own) + 1} met · 1 to-do open"
+
+
+async def test_what_a_plan_lacks_is_accepted_with_the_rest() -> None:
+    made = planned_group([WORK])
+    session_id = await made.engine.groups.start("crew", "Say the colours.")
+    await asyncio.wait_for(made.engine.wait(session_id), 30)
+    await made.engine.criteria.accept(session_id)
+    assert ended(made, session_id)[0] == Status.COMPLETED
+    assert await plan_of(made, session_id) == [(True, ["accepted"]), (False, [])]
+    told = [one for one in made.events if isinstance(one, PlanChanged)]
+    assert told[-1].plan is not None and told[-1].plan.items[0].done
+
+
+async def test_what_the_user_changes_in_the_plan_during_the_check_stays() -> None:
+    made, begun = planned_group([WORK + " And the grass is red."]), asyncio.Event()
+    answer, slow = made.models.otherwise, asyncio.Event()
+
+    def wait(request: ModelRequest) -> Script:
+        if is_check(request):
+            begun.set()
+        return [slow, *answer(request)] if is_check(request) else answer(request)
+
+    made.models.otherwise = wait
+    session_id = await made.engine.groups.start("crew", "Say the colours.")
+    await asyncio.wait_for(begun.wait(), 30)
+    live = made.engine.live(session_id)
+    assert live is not None and live.session.plan is not None
+    look, draw = live.session.plan.items
+    changed = replace(live.session.plan, items=(replace(draw, done=True), look))
+    await made.engine.groups.change_plan(session_id, changed)
+    slow.set()
+    await asyncio.wait_for(made.engine.wait(session_id), 30)
+    assert await plan_of(made, session_id) == [(True, []), (True, ["met"])]
+    assert ended(made, session_id)[0] == Status.COMPLETED
 
 
 async def test_cut_anywhere_it_comes_to_the_same_end_and_asks_nothing_twice() -> None:

@@ -203,7 +203,8 @@ async def test_a_group_says_who_writes_and_how_far_it_is_and_is_done_at_its_end(
     gate.set()
     await made.engine.wait(session_id)
     row = found(made, session_id)
-    assert brief(row) == (WorkState.DONE, "", WorkAction.OPEN, "Completed")
+    assert brief(row) == (WorkState.DONE, "", WorkAction.OPEN, "1 to-do open")
+    assert korean(made, session_id) == "할 일 1개 남음"
     assert made.engine.work.rows(EN, NEVER) == [] and made.engine.work.rows(EN, row.since) == [row]
 
 

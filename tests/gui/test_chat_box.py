@@ -1,8 +1,9 @@
 """The box of a chat and its foot: the words of its buttons, its height, and what it says under what is written."""
 
 import pytest
+from PySide6.QtCore import Qt
 
-from tests.app_driver import at_window
+from tests.app_driver import at_window, until
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 
@@ -61,3 +62,14 @@ async def test_an_empty_box_is_as_high_as_its_hint(person):
     assert box.height() == low + box.fontMetrics().lineSpacing()
     box.insertPlainText("One word")
     assert box.height() == low
+
+
+@pytest.mark.slow
+async def test_enter_on_the_send_button_sends(person):
+    await person.click("new_button")
+    await person.write("composer", "What is a quorum?")
+    person.find("send_button").setFocus()
+    await person.press("send_button", Qt.Key.Key_Return)
+    page = person.window.controller.chat_page
+    await until(lambda: page.session is not None)
+    assert page.session.title.startswith("What is a quorum?")

@@ -1,5 +1,7 @@
 """A plan edited by hand: what each key asks for, what stays as it is, and what is never lost."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -136,4 +138,7 @@ def test_an_item_says_how_many_of_its_criteria_are_met_and_keeps_them(plan_list)
     row.box.setPlainText("Paint it")
     QTest.keyClick(row.box, KEYS.Key_Return)
     QTest.keyClick(row, KEYS.Key_Space)
-    assert plan_list.asked[-1].items[0] == PlanItem(text="Paint it", done=True, criteria=means)
+    taken = (means[0], replace(means[1], state=CriterionState.ACCEPTED))
+    assert plan_list.asked[-1].items[0] == PlanItem(text="Paint it", done=True, criteria=taken)
+    plan_list.show_plan(plan_list.asked[-1], editable=True, working=True)
+    assert row._shown == "Paint it · 1 of 2 met", "what the user takes as it is, is not met"

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from app.core.criteria import CRITERIA, Checker, Criterion, CriterionState, Doubt, Evidence
 from app.core.message import Author, Message, MessageState, Role, Usage
-from app.core.session import Chat, ChatSession, GroupSession, GroupState, Status
+from app.core.session import Chat, ChatSession, GroupSession, GroupState, PlanItem, Status
 from app.core.session_files import FileVersion
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import tone_of
@@ -168,6 +168,52 @@ def test_the_rest_has_its_price_where_that_is_known(qapp, language: str, rest: s
         card.show_result(a_result(unmet, price=price))
         assert card.rest.text() == text and card.rest.isVisible() and card.accept.isVisible()
         assert not card.check.isVisible() and not card.means.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("language", "unchecked", "left"),
+    [("en", "Not checked", "1 to-do open"), ("ko", "확인 안 됨", "할 일 1개 남음")],
+)
+def test_work_that_nobody_checked_and_open_to_dos_are_never_green(
+    qapp, language: str, unchecked: str, left: str
+) -> None:
+    card = ResultCard(Language(resources_dir() / "i18n", language), Look(qapp, resources_dir(), "light"))
+    card.show()
+    card.show_result(a_result())
+    assert (card.state.text(), card.state.property("kind")) == (unchecked, "hint")
+    assert not card._left.isVisible() and not card.rest.isVisible()
+    open_one = (PlanItem(text="<b>Draw</b> it"),)
+    card.show_result(replace(a_result(), left=open_one))
+    assert (card.state.text(), card.state.property("kind")) == (f"{unchecked} · {left}", "warn")
+    assert card._left.isVisible() and card._left.text() == f"{left}: <b>Draw</b> it"
+    assert card.rest.isVisible() and not card.accept.isVisible()
+    met = Criterion(text="c", state=CriterionState.MET, round=1)
+    card.show_result(replace(a_result(met), left=open_one))
+    assert card.state.property("kind") == "warn" and left in card.accessibleName()
+    card.show_result(a_result(met))
+    assert card.state.property("kind") == "ok"
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+def test_a_card_folds_to_its_headline_and_comes_so_where_there_is_little_room(qapp) -> None:
+    card = ResultCard(Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light"))
+    card.resize(840, 300)
+    card.show()
+    card.files.show_files((MADE,))
+    # A page of a window of 900 × 600, and one of 1440 × 900.
+    for height, folded in (548, True), (848, False):
+        card.set_room(height // 4)
+        card.show_result(None)
+        assert card.files.isVisible() and not card.state.isVisible(), "files alone are never folded"
+        card.show_result(a_result(Criterion(text="a", state=CriterionState.UNMET, round=3)), opens=True)
+        assert (card.state.isVisible(), card.rest.isVisible()) == (True, not folded)
+        assert (card.files.current_id() == "") == folded, "a file would stand in place of the transcript"
+        qapp.sendPostedEvents()
+        assert (card.sizeHint().height() < 60) == folded
+    card.fold.click()
+    assert not card.rest.isVisible() and card.state.text() == "0 of 1 met"
+    card.fold.click()
+    assert card.rest.isVisible() and card.files.isVisible()
 
 
 USER, MEMBER, LEAD, CHECKS = (
@@ -455,3 +501,33 @@ async def test_what_is_proposed_is_kept_by_save_alone(qapp, data_dir, wire_home,
         await person.write("done_means_text", SKY)
         await person.press("done_means_text", Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: controller.chats.new_means == (SKY,), what="Ctrl+Enter to save")
+
+
+@pytest.mark.slow
+async def test_open_to_dos_are_done_from_the_card(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    server, said = wire_servers["openai"], []
+
+    def reply(request):
+        said.append(request.messages[-1].text)
+        if not leads(request):
+            return Answer("I looked.")
+        if len(said) == 1:
+            hand = call("switchAssistant", assistant="Architect", instruction="Look.")
+            return Answer(calls=(call("setPlan", items=["Look", "Draw"]), hand))
+        done = [call("checkDone", index=0)] if len(said) == 3 else [call("checkDone", index=1)]
+        return Answer(calls=(*done, call("reportResult", result_in_detail="Done.")))
+
+    server.script(server.model, reply)
+    async with at_window(data_dir) as person:
+        page, engine = person.window.controller.chat_page, person.window.controller.engine
+        await engine.assistants.save(architect(model=server.model, tools=(), sub_agents=()))
+        await engine.groups.save(crew(server.model, members=("architect",)))
+        person.window.controller.show_session(await engine.groups.start("crew", "Ship it."))
+        await until(lambda: person.sees("result_card"), 60)
+        assert page.result.state.text() == "Not checked · 1 to-do open"
+        assert page.result._left.text() == "1 to-do open: Draw"
+        await person.click("result_rest")
+        await until(lambda: page.session.status == Status.IDLE and not page.session.plan.open, 60)
+        assert any("Do what is still open in the plan." in text for text in said[3:])
+        # The orchestrator did that by itself, which is no result of a group.
+        await until(lambda: not person.sees("result_card"))

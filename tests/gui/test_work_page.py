@@ -9,19 +9,19 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QMenu
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 
 from app.core.criteria import Criterion, CriterionState
 from app.core.definitions import Busy, WorkflowDefinition, WorkflowStep
 from app.core.ids import new_id
 from app.core.message import UsageEntry
-from app.core.session import Status
+from app.core.session import Plan, PlanItem, Status
 from app.core.settings import RunLimits
 from app.engine.availability import Job, Work
 from app.engine.work import WorkRow, WorkState
 from app.gui.controllers.work import _state_of
-from app.gui.display.appearance import Language
-from app.gui.pages.work.work_page import SHOWN_S, WorkPage, WorkRows
+from app.gui.display.appearance import Language, Look
+from app.gui.pages.work.work_page import SHOWN_S, WorkDetails, WorkPage, WorkRows
 from app.storage.paths import resources_dir
 from tests import app_driver
 from tests.app_driver import Person, at_window
@@ -510,6 +510,26 @@ async def test_chips_filter_by_kind_and_without_a_row_the_day_is_summed_up(busy)
     await until(lambda: chat not in page.list.ids() and work in page.list.ids())
 
 
+@pytest.mark.parametrize(
+    ("language", "title"), [("en", "Plan  1 of 3 done"), ("ko", "계획  3개 중 1개 완료")]
+)
+def test_headings_of_the_details_count_and_go_with_what_they_head(qapp, language: str, title: str) -> None:
+    details = WorkDetails(Language(resources_dir() / "i18n", language), Look(qapp, resources_dir(), "light"))
+    # With a parent it is no window of its own.
+    parent = QWidget()
+    details.setParent(parent)
+    items = (PlanItem(text="Look", done=True), PlanItem(text="Draw"), PlanItem(text="Print"))
+    row = WorkRow(id="a", kind="group", title="T", state=WorkState.RUNNING, says="x", limits=RunLimits())
+    for state, at_work in ((WorkState.RUNNING, True), (WorkState.STOPPED, False)):
+        details.show_work(replace(row, state=state), plan=Plan(items=items))
+        assert details._plan_title.text() == title
+        half = [one._current for one in details.plan.rows()]
+        assert half == [False, at_work, False], "only what somebody holds is half done"
+    details.show_work(row, plan=Plan())
+    headings = (details._plan_title, details._means_title, details._files_title)
+    assert all(one.isHidden() for one in headings)
+
+
 @pytest.mark.slow
 async def test_the_details_show_files_and_criteria_with_who_checked(
     qapp,
@@ -540,6 +560,7 @@ async def test_the_details_show_files_and_criteria_with_who_checked(
         files, details = person.find("work_files"), page.details
         assert files.ids() == ("sky.md",)
         assert details._means_title.text() == "Done means  0 of 2 met"
+        assert details._files_title.text() == "Files  1" and not details._plan_title.isVisible()
         said_there = [one.text() for one in details.means.findChildren(QLabel)]
         assert f"{server.model} · same family" in said_there
         person.click_row("work_files", 0)

@@ -7,7 +7,7 @@ Of a council: each answer when it is whole, then what they hold and differ on.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from app.cli.printing.lines import lines_text, named_text, one_line
+from app.cli.printing.lines import lines_text, one_line
 from app.cli.printing.sessions import marks, status_text
 from app.core import events
 from app.core.council_parts import Position
@@ -28,7 +28,7 @@ from app.core.message import (
     ToolCall,
     user_name,
 )
-from app.core.session import OF_FOLDER, DebateSession, GroupState, Plan, Reason, Session, Status
+from app.core.session import OF_FOLDER, DebateSession, GroupState, Plan, Reason, Session, Status, reason_text
 from app.core.texts import Texts, exact, visible, without_steering
 from app.core.tool import ToolError, argument_rows, read_arguments
 from app.core.turns import ItemKind, Turns
@@ -52,7 +52,7 @@ def step_line(step: WorkflowStep | None, state: StepState, texts: Texts, names: 
     `names` are those of the assistants that have spoken, by id.
     """
     name = f"{step.name} ({state.id}, {step.role})" if step is not None else state.id
-    details = [names.get(state.assistant_id, ""), step_reason(state, texts), state.artifacts]
+    details = [names.get(state.assistant_id, ""), reason_text(state.reason, texts), state.artifacts]
     parts = [name, *(detail for detail in details if detail.strip())]
     line = one_line(" · ".join(parts))
     return f"  {texts.named('cli.step', state.state)} {line[:MOST_OF_LINE]}\n"
@@ -66,12 +66,6 @@ def step_of(call: ToolCall) -> dict[str, str]:
         values = {}
     named = {"name": "step", "role": "role", "assistant": "assistant", "attempt": "attempt"}
     return {key: str(values.get(field, "")) for key, field in named.items()}
-
-
-def step_reason(state: StepState, texts: Texts) -> str:
-    """Return why a step waits, failed or was skipped, in the user's language."""
-    failed = state.state == StepStatus.FAILED and f"failure.{state.reason}" in texts
-    return named_text(texts, "failure" if failed else "reason", state.reason) if state.reason else ""
 
 
 def workflow_end(session: Session, texts: Texts) -> str:
@@ -174,9 +168,9 @@ class ChatPrinter:
             yield self.plan(session.plan)
         if session.workflow is not None:
             yield "\n" + "".join(map(self._step, session.workflow.steps))
-        if session.criteria:
+        if criteria := session.all_criteria():
             yield f"\n  {self._texts('criteria.title')}\n"
-            yield from map(self._criterion, session.criteria)
+            yield from map(self._criterion, criteria)
 
     def _step(self, state: StepState) -> str:
         return step_line(self._steps.get(state.id), state, self._texts, self._turns.names)

@@ -4,10 +4,12 @@ import json
 from collections.abc import Iterator
 
 from app.core.criteria import CriterionState, shown_by
-from app.core.definitions import STEP, SWITCH_ASSISTANT
+from app.core.definitions import STEP, SWITCH_ASSISTANT, StepStatus
 from app.core.json_values import object_in
 from app.core.message import Message, MessageState, Prompt, PromptType, Role, ToolCall
+from app.core.session import reason_text
 from app.core.texts import closed
+from app.core.tool import called, tool_name
 from app.core.turns import Item, ItemKind, Turns, asked_at
 from app.engine.export.document import USER, DocumentHead, DocumentPart, Entry, ListItem, Section, colour_of
 from app.engine.export.formats import marks, message_as_markdown, moment, named, said_by
@@ -36,6 +38,7 @@ class ChatDocument:
         self._turns = Turns(self._messages)
         self._colours: dict[str, int] = {}
         self._lines = prompts.lines(self._session.chat.language, "export")
+        self._texts = prompts.shown(self._session.chat.language)
         self._doubts = prompts.lines(self._session.chat.language, "criteria")
         self._approvals = {
             message.id
@@ -72,7 +75,7 @@ class ChatDocument:
 
     def _outcome(self) -> Iterator[Section]:
         """Yield what was asked for and how its criteria stand, where it has some."""
-        if not (criteria := self._session.criteria):
+        if not (criteria := self._session.all_criteria()):
             return
         place = asked_at(self._messages, group=self._session.group is not None)
         asked = self._messages[place].content if place >= 0 else ""
@@ -107,7 +110,8 @@ class ChatDocument:
         lines = []
         for state in self._session.workflow.steps:
             word = named(self._lines, "step", state.state)
-            details = [word, self._turns.names.get(state.assistant_id, ""), state.reason, state.artifacts]
+            why = reason_text(state.reason, self._texts) if state.state != StepStatus.DONE else ""
+            details = [word, self._turns.names.get(state.assistant_id, ""), why, state.artifacts]
             step = steps.get(state.id)
             name = f"{step.name} ({step.role})" if step is not None else state.id
             lines.append(ListItem(text=" ".join(" · ".join([name, *filter(None, details)]).split())))
@@ -138,7 +142,7 @@ class ChatDocument:
         return Entry(
             heading=said_by(message, self._lines),
             body=message_as_markdown(message),
-            notes=tuple(marks(message, self._lines)),
+            notes=tuple(marks(message, self._lines, self._texts)),
             files=message.attachments,
             colour=USER if message.by_user else colour_of(colours.setdefault(spoke, len(colours))),
             depth=depth,
@@ -154,7 +158,8 @@ class ChatDocument:
                 heading=self._lines["hands_over"].format(name=name), body=closed(_cut(what)), depth=depth
             )
         elif call.name == SET_PLAN or call.name not in TOLD_ELSEWHERE:
-            heading = self._lines["plan" if call.name == SET_PLAN else "call"].format(name=call.name)
+            name = tool_name(call.name, self._texts)
+            heading = self._lines["plan" if call.name == SET_PLAN else "call"].format(name=name)
             yield Entry(heading=heading, notes=(_told(call.arguments),), depth=depth)
 
     def _result(self, message: Message, call: ToolCall, depth: int) -> Iterator[Entry]:
@@ -177,9 +182,8 @@ class ChatDocument:
         if prompt.answer:
             because = (prompt.denied_because,) if prompt.denied_because else ()
             said = (named(self._lines, "answer", prompt.answer.partition("-")[0]), *because)
-        return Entry(
-            heading=heading, notes=(f"{prompt.called} {_told(prompt.arguments)}".strip(), *said), depth=depth
-        )
+        about = f"{called(prompt, self._texts)} {_told(prompt.arguments)}".strip()
+        return Entry(heading=heading, notes=(about, *said), depth=depth)
 
 
 def _says_something(message: Message) -> bool:

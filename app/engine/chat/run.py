@@ -78,7 +78,7 @@ class ChatRun(Run):
         match decision:
             case Ask() if self._limit:
                 self._live.change(status=Status.PAUSED, reason=self._limit)
-            case Ask() if not (done and self._live.session.criteria):
+            case Ask() if not (done and self._live.session.all_criteria()):
                 self._live.change(status=Status.IDLE, reason="")
             case Ask() if not self._pausing:
                 await self._check(chat.head)
@@ -99,7 +99,7 @@ class ChatRun(Run):
         or send back what is not met.
         """
         live, number = self._live, round_of(self._live)
-        chat, criteria = live.chat_session.chat, live.session.criteria
+        chat, criteria = live.chat_session.chat, live.session.all_criteria(due=True)
         waived = all(criterion.state == CriterionState.ACCEPTED for criterion in criteria)
         fresh = any(criterion.state == CriterionState.OPEN for criterion in criteria)
         if fresh or (not waived and not is_checked(live, turn_id, call_id)):
@@ -113,8 +113,7 @@ class ChatRun(Run):
                 number=number,
             )
             checked = await check(self._tree_context(()), wanted)
-            paused = {"status": Status.PAUSED, "reason": checked.reason} if checked.reason else {}
-            live.finish_messages(checked.messages, *checked.events, criteria=checked.criteria, **paused)
+            live.finish_messages(checked.messages, *checked.events, **checked.fields(live.session))
         elif all(criterion.settled for criterion in criteria):
             live.change(status=Status.COMPLETED, reason="")
         elif number >= MOST_ROUNDS or not self._send_back(

@@ -36,6 +36,7 @@ class DebateDocument:
         self._rounds = council.rounds if council and self._debate.is_council else self._debate.rounds
         self._prompts = prompts
         self._lines = prompts.lines(self._debate.language, "export")
+        self._texts = prompts.shown(self._debate.language)
         people = self._debate.participants
         self._roles = {person.id: person.role for person in people}
         self._colours = {person.id: document.colour_of(place) for place, person in enumerate(people)}
@@ -54,7 +55,7 @@ class DebateDocument:
             yield document.Entry(
                 heading=self._heading(message),
                 body=message_as_markdown(message),
-                notes=tuple(marks(message, self._lines)),
+                notes=tuple(marks(message, self._lines, self._texts)),
                 files=message.attachments,
                 colour=self._colours.get(message.author.id, document.USER),
                 anchor=message.id,

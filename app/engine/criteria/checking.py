@@ -17,7 +17,7 @@ from app.core.events import CriterionChecked, Event, UsageReported
 from app.core.json_values import objects_in, read_object, schema_list, schema_object
 from app.core.message import Author, Message, MessageState, Role, new_message
 from app.core.provider import ModelRequest, last_part, one_message
-from app.core.session import PlanItem, Reason
+from app.core.session import Plan, PlanItem, Reason, Session, Status
 from app.core.session_files import is_usual
 from app.core.store import SessionFiles
 from app.engine.history import fits
@@ -89,6 +89,21 @@ class Checked:
     messages: tuple[Message, ...] = ()
     events: tuple[Event, ...] = ()
     reason: str = ""
+
+    def fields(self, session: Session) -> dict[str, object]:
+        """Return the changed fields of a session whose criteria were checked, and those of its plan; what the
+        user has added meanwhile stays as it is.
+        """
+        now = {item.text: item for item in self.criteria}
+
+        def checked(criteria: Iterable[Criterion]) -> tuple[Criterion, ...]:
+            return tuple(now.get(item.text, item) for item in criteria)
+
+        plan = session.plan or Plan()
+        items = (item.checked(checked(item.criteria)) if item.criteria else item for item in plan.items)
+        paused = {"status": Status.PAUSED, "reason": self.reason} if self.reason else {}
+        changed = session.plan and replace(plan, items=tuple(items))
+        return {"criteria": checked(session.criteria), "plan": changed, **paused}
 
 
 async def sources_of(context: TreeContext, turns: Sequence[str], most: int) -> list[WorkPart]:

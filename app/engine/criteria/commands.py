@@ -12,6 +12,7 @@ from app.core.ids import new_id
 from app.core.json_values import as_list, read_object, schema_list, schema_object
 from app.core.provider import one_message
 from app.core.session import Status
+from app.engine.criteria.checking import Checked
 from app.engine.library.agents import AgentModel
 from app.engine.prompts import Prompts
 from app.engine.runner import Sessions
@@ -57,15 +58,17 @@ class Criteria:
     async def accept(self, session_id: str) -> None:
         """Take the work as it is: what is not met is accepted, and the session is completed."""
         live = await self._sessions.open_chat(session_id)
-        criteria, works = live.session.criteria, live.session.status in (Status.RUNNING, Status.WAITING)
+        session = live.session
+        criteria, works = session.all_criteria(due=True), session.status in (Status.RUNNING, Status.WAITING)
         missing = any(item.state in (CriterionState.UNMET, CriterionState.UNKNOWN) for item in criteria)
         if works or not missing:
             raise BadInput("nothing_to_accept", title=live.session.title)
-        live.change(criteria=accepted(criteria), status=Status.COMPLETED, reason="")
+        taken = Checked(criteria=accepted(criteria)).fields(session)
+        live.change(**taken, status=Status.COMPLETED, reason="")
 
     async def check(self, session_id: str) -> None:
         """Have work that has ended checked now; what is not met goes back."""
         live = await self._sessions.open_chat(session_id)
-        if live.session.status in (Status.IDLE, Status.COMPLETED) and live.session.criteria:
+        if live.session.status in (Status.IDLE, Status.COMPLETED) and live.session.all_criteria(due=True):
             live.change(chat=replace(live.chat_session.chat, budget_from=new_id()))
             self._sessions.run(live)

@@ -13,7 +13,7 @@ from html import escape
 from app.core.files import NEW_PAGE, kind_of
 from app.core.message import Attachment, Message, MessageState
 from app.core.session import DOCX, PDF, ExportFormat
-from app.core.texts import IN_A_LINE, ON_LINES, closed, escape_markdown, fenced, language_of
+from app.core.texts import IN_A_LINE, ON_LINES, Texts, closed, escape_markdown, fenced, language_of
 from app.engine.export.document import Chart, DocumentHead, DocumentPart, Entry, ListItem, Section
 
 # Markdown ignores an underscore inside a word, and an & that begins no entity.
@@ -38,14 +38,14 @@ def named(lines: Mapping[str, str], prefix: str, code: str) -> str:
     return lines.get(f"{prefix}.{code}", lines["unknown"])
 
 
-def marks(message: Message, lines: Mapping[str, str]) -> list[str]:
+def marks(message: Message, lines: Mapping[str, str], texts: Texts) -> list[str]:
     """Return the remarks below a message that was cut, failed, or carries a warning."""
     found = []
     if message.state == MessageState.STOPPED:
         found.append(lines["stopped"])
     if message.state == MessageState.FAILED and message.error:
-        why = f"{message.error.kind.replace('_', ' ')}: {message.error.detail}".removesuffix(": ")
-        found.append(lines["failed"].format(why=why))
+        why = f"{texts.named('failure', message.error.kind)} {message.error.detail}"
+        found.append(lines["failed"].format(why=why.rstrip()))
     if message.state not in tuple(MessageState):
         found.append(f"({lines['unknown']})")
     if message.state == MessageState.DONE and message.note:

@@ -59,9 +59,10 @@ class GroupRun(ChatRun):
                 if isinstance(decision, Ask) and turns_used(self._live) >= session.group.turns_limit:
                     self._limit = counted(Reason.TURNS_LIMIT, session.group.turns_limit)
                 await self._end_or_send(decision)
-                ended = isinstance(decision, Ask) and self._live.session.status != Status.RUNNING
-                if ended and session.plan is not None and session.plan.open:
-                    self._live.notice("plan_open", count=len(session.plan.open))
+                now = self._live.session
+                ended = isinstance(decision, Ask) and now.status != Status.RUNNING
+                if ended and now.plan is not None and now.plan.open:
+                    self._live.notice("plan_open", count=len(now.plan.open))
 
     async def _lead(self, session: GroupSession, members: tuple[Agent, ...], spoken: Speak) -> None:
         saved = self._services.directory.group(session.group.id)
@@ -304,7 +305,7 @@ class Groups(Definitions[Group]):
             if any(not item.text or len(item.text) > MAX_ITEM for item in items) or len(items) > MAX_ITEMS:
                 raise BadInput("plan_items", most=MAX_ITEMS, characters=MAX_ITEM)
             plan = replace(plan, items=items) if items or plan.goal else None
-        live.change_plan(plan)
+        live.change(plan=plan)
 
     async def ask_before_hand_over(self, session_id: str, on: bool) -> None:
         """Switch whether the user approves each hand-over in a group's session."""

@@ -16,7 +16,7 @@ from functools import partial
 
 from app.core.definitions import SWITCH_ASSISTANT, Agent
 from app.core.errors import StorageError
-from app.core.events import Event, PlanChanged, PromptAsked, ToolFinished, ToolProgressed
+from app.core.events import Event, PromptAsked, ToolFinished, ToolProgressed
 from app.core.ids import new_id, utc_now
 from app.core.json_values import object_in
 from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
@@ -671,7 +671,6 @@ class ToolCalls:
         if prompt is not None:
             extra.append(PromptAsked(session_id=self._live.id, message_id=message.id, prompt=prompt))
         said = [turn.message(content=result.say, created_at=utc_now())] if result.say else []
-        extra += [PlanChanged(session_id=self._live.id, plan=item) for item in plan]
         fields: dict[str, object] = {"plan": plan[0]} if plan else {}
         self._live.finish_messages((message, *said), *extra, **fields)
 

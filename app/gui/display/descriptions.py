@@ -277,9 +277,13 @@ def tone_of(session: Session | SessionSummary) -> str:
     """
     if failed(session.status, session.reason):
         return "error"
-    if any(item.state == CriterionState.ACCEPTED for item in getattr(session, "criteria", ())):
+    criteria = session.all_criteria() if isinstance(session, Session) else ()
+    if any(item.state == CriterionState.ACCEPTED for item in criteria):
         # What was accepted as it is, is not what was met.
         return TONES["paused"]
+    if session.status == Status.COMPLETED and session.kind != "debate" and not criteria:
+        # Nobody has checked it.
+        return "neutral"
     tones = {RESTART: "accent", "user": "neutral"} if session.status == Status.PAUSED else {}
     return tones.get(reason_code(session.reason), TONES.get(session.status, "neutral"))
 
@@ -468,12 +472,3 @@ def server_line(server: McpServer) -> str:
     codes.
     """
     return exact(shown_line(server))
-
-
-def tool_name(key: str, words: Language) -> str:
-    """Return a tool's name: that of one of Moot's own in words, that of a server's without the server."""
-    return (
-        words(f"tool.{key}.name")
-        if f"tool.{key}.name" in words.texts
-        else exact(key.partition("__")[2] or key)
-    )

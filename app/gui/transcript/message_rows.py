@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 from app.core.errors import FailureKind
 from app.core.message import Message, MessageState, PromptReason, PromptType, Role
 from app.core.texts import size_text, visible
+from app.core.tool import called
 from app.engine.chat.commands import answer_words
 from app.engine.council.record import quotes_of
-from app.engine.work import called
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, StreamingBlocks, blocks_of, break_words, clean
 from app.gui.transcript import painted_row, row_words
 from app.gui.transcript.pictures import PictureStrip, shown_pictures

@@ -21,9 +21,9 @@ from app.core.message import AGENT_OPTION, DENY_BECAUSE, Consent, Message, Promp
 from app.core.owned_tasks import start_owned
 from app.core.session import OF_FOLDER
 from app.core.texts import exact, size_text, unmarked, visible
-from app.core.tool import VIEWER_BYTES, readable_rows
+from app.core.tool import VIEWER_BYTES, called, readable_rows
 from app.engine.chat.commands import MAX_REASON, lasting_answers, takes_reason
-from app.engine.work import arguments_of, called
+from app.engine.work import arguments_of
 from app.gui.display.appearance import Language, Look
 from app.gui.display.theme import DARK
 from app.gui.web_view import available, mcp_page, prepare, sandbox_problem, unguarded

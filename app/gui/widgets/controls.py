@@ -31,6 +31,8 @@ class Button(QtWidgets.QPushButton):
         self.setProperty("kind", kind)
         self.setObjectName(name)
         self.setCursor(QtCore.Qt.CursorShape.PointingHandCursor)
+        # So that Enter presses it where it has the focus, also outside dialogs.
+        self.setAutoDefault(True)
 
     def dress(self, look: Look, icon: str, colour: str = "text_2", *, side: int = 15, room: int = 4) -> Self:
         """Set an icon before the text, and return the button; `room` is the gap between them in pixels."""

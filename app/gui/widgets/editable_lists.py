@@ -10,6 +10,7 @@ from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QScrollArea, QWidget
 
+from app.core.criteria import accepted, met_text
 from app.core.session import Plan, PlanItem, QueuedMessage
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.appearance import Language, Look, sized, tall
@@ -182,8 +183,7 @@ class PlanRow(EditableRow):
             words("plan.item", place=place + 1, count=count, text=item.text[:200], state=state)
         )
         self.setAccessibleDescription(words("plan.keys"))
-        met = words("result.met", met=sum(entry.settled for entry in item.criteria), all=len(item.criteria))
-        self._shown = f"{item.text} · {met}" if item.criteria else item.text
+        self._shown = " · ".join(filter(None, (item.text, met_text(item.criteria, words))))
         self.setToolTip(plain_tip("\n– ".join((self._shown, *(entry.text for entry in item.criteria)))))
         self.box.setAccessibleName(words("plan.edit"))
         self._show_tools("plan.edit", "plan.remove", first=place == 0, last=place == count - 1)
@@ -366,7 +366,9 @@ class PlanList(QWidget):
     def tick(self, row: PlanRow) -> None:
         """Say that an item is done, or no longer."""
         items, place = self._plan.items, self._rows.index(row)
-        self._ask((*items[:place], replace(items[place], done=not items[place].done), *items[place + 1 :]))
+        # What the user ticks is accepted as it is.
+        item = replace(items[place], done=not items[place].done, criteria=accepted(items[place].criteria))
+        self._ask((*items[:place], item, *items[place + 1 :]))
 
     def rewrite(self, row: PlanRow, before: PlanItem, text: str) -> None:
         """Change the item that was edited; the plan may have changed meanwhile."""

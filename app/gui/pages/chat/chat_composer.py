@@ -16,10 +16,9 @@ from app.core.message import limits_text
 from app.core.provider import ModelFacts, ProviderStatus, last_part
 from app.core.settings import AN_HOUR, RunLimits, Settings
 from app.core.texts import exact, has_hangul, unmarked
-from app.core.tool import ServerState, ServerStatus
+from app.core.tool import ServerState, ServerStatus, tool_name
 from app.gui.dialogs.ask_dialogs import ValueDialog
 from app.gui.display.appearance import Language, Look
-from app.gui.display.descriptions import tool_name
 from app.gui.pages.chat.message_box import AttachingComposer, MessageBox, Reading, ReadingStrip
 from app.gui.pages.settings.settings_rows import field_of
 from app.gui.widgets.boxes import hbox, put_in_tab_order, widgets_in
@@ -366,10 +365,11 @@ class ChatComposer(AttachingComposer):
         self._tools_shown = shown
         self.tools.clear()
         if tools:
-            self._add_switches(words("chat.tools.own"), {key: tool_name(key, words) for key in tools}, off)
+            own = {key: tool_name(key, words.texts) for key in tools}
+            self._add_switches(words("chat.tools.own"), own, off)
         for status in servers:
             name, state = exact(status.server.name), words(f"server.state.{status.state}")
-            names = {key: tool_name(key, words) for key in status.tools}
+            names = {key: tool_name(key, words.texts) for key in status.tools}
             inside = self._add_switches(name, names, off, state)
             inside.addSeparator()
             inside.addAction(words("chat.server.settings"), lambda: self.settings_requested.emit("servers"))

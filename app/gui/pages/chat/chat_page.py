@@ -399,7 +399,7 @@ class ChatPage(ConversationView):
         self.result.changes.clicked.connect(lambda: composer.box.setFocus())
         # A file stands in place of the transcript.
         self.result.previewed.connect(self.transcript.setHidden)
-        self.result.rest.clicked.connect(lambda: self.resume_requested.emit(self.session_id))
+        self.result.rest.clicked.connect(self._on_rest)
         self.queue.written.connect(self._on_written)
         self.state_line.resume_requested.connect(self.asking(self.resume_requested))
         transcript.action_requested.connect(self._on_action)
@@ -430,6 +430,13 @@ class ChatPage(ConversationView):
             self.begin_requested.emit(text, attachments)
         else:
             self.send_requested.emit(self.session_id, text, attachments)
+
+    def _on_rest(self) -> None:
+        """Let the work go on with what is not met, or what is open in its plan."""
+        if self._session is not None and resumable(self._session):
+            self.resume_requested.emit(self.session_id)
+        else:
+            self.send_requested.emit(self.session_id, self._language("result.rest.say"), ())
 
     def _on_action(self, message_id: str, action: str) -> None:
         message = self.transcript.model.book.messages.get(message_id)

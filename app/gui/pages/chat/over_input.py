@@ -9,12 +9,12 @@ from functools import partial
 from itertools import takewhile
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QSizePolicy, QWidget
 
-from app.core.criteria import CRITERIA, Criterion, CriterionState, shown_by
+from app.core.criteria import CRITERIA, Criterion, CriterionState, count_met, met_text, shown_by
 from app.core.message import MessageState, Role, Total, money_text
-from app.core.session import Status
+from app.core.session import PlanItem, Status
 from app.core.session_files import FileVersion
 from app.core.texts import clock_text, exact, size_text, unmarked
 from app.core.turns import asked_at
@@ -121,6 +121,7 @@ class AgentRow(QWidget):
 
 
 LEAST_ROOM, ROOM = 40, 160
+"""How high the list of criteria is at least, and usually; with less room the card comes folded."""
 # From this width of the card the criteria stand beside the file that is shown.
 WIDE = 700
 # What stands beside the rows: the margins and the scroll bar.
@@ -199,13 +200,14 @@ class CriteriaList(QWidget):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What came of work: what was asked, what it cost and took, and its criteria;
+    """What came of work: what was asked, what it cost and took, its criteria, and the to-dos that are open;
     `price` is about what the rest costs.
     """
 
     asked: str
     spent: str
     criteria: tuple[Criterion, ...] = ()
+    left: tuple[PlanItem, ...] = ()
     price: str = ""
 
 
@@ -224,8 +226,9 @@ def result_of(live: LiveSession, files: Sequence[FileVersion], words: Language) 
     # Where it hands nothing over, a group's orchestrator has answered by itself.
     led = session.group is not None and len({message.turn_id for message in answers}) > ALONE
     made = any(file.created_at >= said[-1].created_at for file in files)
-    comes = ended and (session.criteria or session.workflow is not None or led or made)
-    if not comes and not any(criterion.round for criterion in session.criteria):
+    criteria, left = session.all_criteria(), session.plan.open if session.plan is not None else ()
+    comes = ended and (criteria or session.workflow is not None or led or made)
+    if not comes and not any(criterion.round for criterion in criteria):
         return None
     times = [datetime.fromisoformat(message.created_at) for message in said if message.created_at]
     taken = clock_text(int((times[0] - times[-1]).total_seconds())) if times else ""
@@ -235,7 +238,8 @@ def result_of(live: LiveSession, files: Sequence[FileVersion], words: Language) 
     return Result(
         asked=said[-1].content if said[-1].by_user else "",
         spent=" · ".join(filter(None, (money_text(words, cost), taken))),
-        criteria=session.criteria,
+        criteria=criteria,
+        left=left,
         price=money_text(words, again) if again.known_usd > 0 and not again.unpriced else "",
     )
 
@@ -272,17 +276,21 @@ class ResultCard(QFrame):
         self.accept = say(button("", "result_accept"), language, "result.accept")
         self.changes = say(button("", "result_changes"), language, "result.changes")
         self.way = say(button("link", "result_way", self._close), language, "result.way")
-        row = hbox(self._title, self.state, STRETCH, self._cost, spacing=10)
-        self._head = frame("", vbox(row, self._question, spacing=8))
+        self._left = Paragraph("warn")
+        self.fold = icon_button(look, "chevron-down", "result_fold", self._refresh, checkable=True)
+        say(self.fold, language, tip="result.fold")
+        self._below = QWidget()
+        self._head = frame("", hbox(self._title, self.state, STRETCH, self._cost, self.fold, spacing=10))
         self._made = vbox(self.files, spacing=8)
         self._body = hbox((self._made, 3), (self._list, 2, Qt.AlignmentFlag.AlignTop), spacing=14)
         offered = self.save, self.means, self.rest, self.check, self.accept, self.changes, STRETCH, self.way
         foot = hbox(*offered, spacing=8)
-        vbox(self._head, (self._body, 1), foot, inside=self, margins=(14, 10, 14, 10), spacing=8)
+        vbox(self._question, self._left, (self._body, 1), foot, inside=self._below, spacing=8)
+        vbox(self._head, (self._below, 1), inside=self, margins=(14, 10, 14, 10), spacing=8)
         language.changed.connect(self._refresh)
         self.files.changed.connect(self._on_files)
         # A file is shown in the words and colours with which it was opened.
-        for changed in (language.changed, look.changed):
+        for changed in (language.changed, look.changed, self.fold.clicked):
             changed.connect(self._close)
         self.hide()
 
@@ -291,8 +299,9 @@ class ResultCard(QFrame):
         comes = result is not None and self._shown is None
         if result != self._shown:
             self._shown = result
+            self.fold.setChecked(self._room < ROOM if comes else self.fold.isChecked())
             self._refresh()
-        if comes and opens:
+        if comes and opens and not self.fold.isChecked():
             self.files.setCurrentRow(0)
 
     def show_preview(self, preview: QWidget | None) -> None:
@@ -331,10 +340,6 @@ class ResultCard(QFrame):
         super().resizeEvent(event)
         self.set_room(self._room)
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.set_room(self._room)
-
     def _refresh(self) -> None:
         words, result = self._language, self._shown
         criteria = result.criteria if result is not None else ()
@@ -344,7 +349,8 @@ class ResultCard(QFrame):
             self.save: result is not None and bool(self.files.files),
             self.way: self.preview is not None,
             self.means: result is not None and not criteria,
-            self.rest: missing,
+            self._left: result is not None and bool(result.left),
+            self.rest: missing or (result is not None and bool(result.left)),
             self.check: not missing and CriterionState.OPEN in states,
             self.accept: missing,
             self.changes: result is not None,
@@ -354,15 +360,18 @@ class ResultCard(QFrame):
         self.setObjectName("result_card" if result is not None else "files_card")
         self.setVisible(result is not None or bool(self.files.files))
         self._head.setVisible(result is not None)
+        self._below.setVisible(result is None or not self.fold.isChecked())
         self._list.setVisible(bool(criteria))
         for item, shown in offered.items():
             item.setVisible(shown)
         if result is None:
             return
         show_as(self.save, "" if missing or offered[self.check] else "primary", words("result.save"))
-        met = sum(criterion.state == CriterionState.MET for criterion in criteria)
-        said = words("result.met", met=met, all=len(criteria)) if criteria else ""
-        show_as(self.state, "ok" if met == len(criteria) else "warn", said)
+        left = words("plan.left", count=len(result.left)) if result.left else ""
+        self._left.setText(": ".join((left, " · ".join(exact(item.text) for item in result.left))))
+        said = " · ".join(filter(None, (met_text(criteria, words) or words("result.unchecked"), left)))
+        met = count_met(criteria) == len(criteria) and not left
+        show_as(self.state, "warn" if not met else "ok" if criteria else "hint", said)
         self._cost.setText(result.spent)
         self._question.setText(words("result.asked", text=" ".join(result.asked.split())))
         price = words("result.about", cost=result.price) if result.price else ""

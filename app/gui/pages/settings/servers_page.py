@@ -16,11 +16,11 @@ from app.core.errors import MootError
 from app.core.events import Event, ServersChanged, SessionChanged, SessionDeleted, SessionRestored
 from app.core.servers import McpServer, parted
 from app.core.texts import exact, unmarked, visible
-from app.core.tool import ServerState, ServerStatus
+from app.core.tool import ServerState, ServerStatus, tool_name
 from app.engine.engine import Engine, Permission
 from app.gui.dialogs.connect_dialogs import ConsentDialog, ServerDialog, ServerLogDialog, log_in
 from app.gui.display.appearance import Language, Look
-from app.gui.display.descriptions import first_of, server_line, server_state, server_trouble, tool_name
+from app.gui.display.descriptions import first_of, server_line, server_state, server_trouble
 from app.gui.pages.settings.settings_rows import DataShown, TwoLineList
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import Chip
@@ -323,7 +323,7 @@ class PermissionsPage(DataShown):
         if one.folders:
             folders = words("permissions.folders", count=one.count)
             return words("permissions.of", server=exact(one.server), tools=folders)
-        names = [exact(tool_name(key, words)) for key in one.tools]
+        names = [tool_name(key, words.texts) for key in one.tools]
         if not names:
             names = [words("permissions.tools", count=one.count)]
         elif len(names) < one.count:

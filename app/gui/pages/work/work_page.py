@@ -14,9 +14,9 @@ from operator import attrgetter
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QResizeEvent
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QLabel, QMenu, QWidget
 
-from app.core.criteria import CriterionState
+from app.core.criteria import count_met, met_text
 from app.core.message import Message
 from app.core.session import RESTART, Plan
 from app.core.texts import amount_text, exact, unmarked, visible
@@ -124,7 +124,7 @@ class WorkRows(ItemModel):
             colour = "warn"
         if row.state == WorkState.DONE:
             # What was accepted as it is, is not what was met; and nobody has checked what has no criteria.
-            met = all(criterion.state == CriterionState.MET for criterion in row.criteria)
+            met = count_met(row.criteria) == len(row.criteria)
             colour = ("ok" if met else "warn") if row.criteria else "text_2"
         return WorkItem(
             id=row.id,
@@ -441,19 +441,18 @@ class WorkDetails(Details):
         self._back = say(
             icon_button(look, "chevron-left", "work_back", self.left.emit), language, tip="work.back"
         )
-        self._plan_title = say(plain_label("section"), language, "plan.title")
+        self._plan_title = plain_label("section")
         self.plan = PlanList(language, look, "work_plan")
         self._means_title = plain_label("section")
         self.means = CriteriaList(language, look, wide=False)
-        self._files_title = say(plain_label("section"), language, "files.title")
+        self._files_title = plain_label("section")
         self.files = FilesList(language, look, "work_files")
-        self.files.changed.connect(lambda: set_shown(self._files_title, bool(self.files.count())))
+        self.files.changed.connect(self._show_files_title)
         self.queue = QueueView(language)
         self.tell = Composer(look, box_name="work_tell", button_name="work_tell_send")
         self.tell.put_in_one_row()
         self.tell.submitted.connect(lambda text: self.told.emit(self.session_id, text))
         self._lay_out()
-        self._files_title.hide()
         language.follow(self._retranslate)
         self.show_work(None)
 
@@ -499,16 +498,17 @@ class WorkDetails(Details):
         says = " · ".join(filter(None, (exact(row.says), row.stands))) if row is not None else ""
         show_or_hide(self._says, "" if questions else says)
         self._show_card()
-        has_plan = plan is not None and bool(plan.items)
-        set_shown(self._plan_title, has_plan)
-        set_shown(self.plan, has_plan)
-        works = row is not None and row.state == WorkState.RUNNING
+        items = plan.items if plan is not None else ()
+        done = words("work.steps_done", done=sum(item.done for item in items), count=len(items))
+        self._entitle(self._plan_title, "plan.title", done if items else "")
+        set_shown(self.plan, bool(items))
+        # Somebody works on it, or asks about it.
+        works = row is not None and (row.state == WorkState.RUNNING or bool(questions))
         self.plan.show_plan(plan, editable=can_tell, working=works)
         criteria = row.criteria if row is not None else ()
-        met = sum(criterion.state == CriterionState.MET for criterion in criteria)
-        title = (words("criteria.title"), words("result.met", met=met, all=len(criteria)))
-        show_or_hide(self._means_title, "  ".join(title) if criteria else "")
+        self._entitle(self._means_title, "criteria.title", met_text(criteria, words))
         self.means.show_criteria(criteria)
+        self._show_files_title()
         self.queue.show_tasks(tasks)
         show_or_hide(self._queued, words("queue.messages", count=queued) if queued else "")
         set_shown(self._hurry, bool(queued))
@@ -522,6 +522,13 @@ class WorkDetails(Details):
     def give_back(self, text: str) -> None:
         """Show again what could not be said."""
         self.tell.box.setPlainText(text)
+
+    def _entitle(self, title: QLabel, key: str, count: str) -> None:
+        """Show a heading with a count; it goes without one."""
+        show_or_hide(title, f"{self._language(key)}  {count}" if count else "")
+
+    def _show_files_title(self) -> None:
+        self._entitle(self._files_title, "files.title", str(self.files.count() or ""))
 
     def _show_card(self) -> None:
         """Show the card of the first question; one that is being answered stays."""
