@@ -88,6 +88,12 @@ def criteria_of(texts: Iterable[str]) -> tuple[Criterion, ...]:
     return tuple(Criterion(text=text) for text in found)
 
 
+def chosen(texts: Iterable[str], known: Iterable[Criterion]) -> tuple[Criterion, ...]:
+    """Return criteria with these texts; a known one stays as it is. Raises BadInput as `criteria_of`."""
+    before = {criterion.text: criterion for criterion in known}
+    return tuple(before.get(criterion.text, criterion) for criterion in criteria_of(texts))
+
+
 def count_met(criteria: Iterable[Criterion]) -> int:
     """Return how many criteria are met; what the user accepted as it is, is not."""
     return sum(criterion.state == CriterionState.MET for criterion in criteria)

@@ -149,11 +149,14 @@ class SessionSummary(NamedTuple):
 
 
 class PlanItem(Frozen):
-    """One step of a plan; `criteria` are what must be true when it is done."""
+    """One step of a plan; `criteria` are what must be true when it is done, `by` is who did it, "" where
+    nobody said so.
+    """
 
     text: str
     done: bool = False
     criteria: tuple[Criterion, ...] = ()
+    by: str = ""
 
     def checked(self, criteria: tuple[Criterion, ...]) -> Self:
         """Return the item with its criteria as they are now; done once all are settled."""

@@ -101,7 +101,7 @@ async def said_done(context: ToolContext, tool: str, index: int, said: str = "")
     plan, now = checked_item(tool, context.plan, index)
     if now != item:
         raise ToolError(f"{tool}: the plan has changed meanwhile.\n{listed(plan)}")
-    now = item.checked(criteria)
+    now = replace(item.checked(criteria), by=_worker(context))
     plan = with_item(plan, index, now)
     context.change_plan(plan)
     if not now.done:
@@ -111,6 +111,13 @@ async def said_done(context: ToolContext, tool: str, index: int, said: str = "")
         return ToolResult(content="\n".join((f"{index} stays open, as this is not met:", *missing)), ok=False)
     rest = f"{len(plan.open)} open" if plan.open else "all done"
     return ToolResult(content=f"{index} is {said or f'done; {rest}.'}\n{listed(plan)}")
+
+
+def _worker(context: ToolContext) -> str:
+    """Return the name of who did what is done now: the member that spoke last, else who says so."""
+    names = {member.id: member.name for member in context.members}
+    said = (message.author.id for message in reversed(context.messages()))
+    return next((names[author] for author in said if author in names), context.author.name)
 
 
 def checked_item(tool: str, plan: Plan | None, index: int) -> tuple[Plan, PlanItem]:

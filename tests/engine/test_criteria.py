@@ -512,6 +512,23 @@ async def test_what_the_user_changes_in_the_plan_during_the_check_stays() -> Non
     assert ended(made, session_id)[0] == Status.COMPLETED
 
 
+async def test_who_did_an_item_of_the_plan_is_kept_with_it() -> None:
+    steps = iter(
+        (
+            calling(("setPlan", {"items": ["Think", "Look"]}), ("checkDone", {"index": 0}), hand("ann")),
+            calling(("checkDone", {"index": 1}), ("reportResult", {"result_in_detail": WORK})),
+        )
+    )
+    made = planned_group([WORK])
+    made.models.otherwise = lambda request: next(steps) if who(request) == "orchestrator" else ["Looked."]
+    session_id = await made.engine.groups.start("crew", "Say the colours.")
+    await asyncio.wait_for(made.engine.wait(session_id), 30)
+    live = made.engine.live(session_id)
+    assert live is not None and live.session.plan is not None
+    did = [(item.done, item.by) for item in live.session.plan.items]
+    assert did == [(True, "Orchestrator"), (True, "Ann")]
+
+
 async def test_cut_anywhere_it_comes_to_the_same_end_and_asks_nothing_twice() -> None:
     works = [["The sky is blue."], [WORK]]
 

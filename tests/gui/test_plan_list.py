@@ -142,3 +142,65 @@ def test_an_item_says_how_many_of_its_criteria_are_met_and_keeps_them(plan_list)
     assert plan_list.asked[-1].items[0] == PlanItem(text="Paint it", done=True, criteria=taken)
     plan_list.show_plan(plan_list.asked[-1], editable=True, working=True)
     assert row._shown == "Paint it · 1 of 2 met", "what the user takes as it is, is not met"
+
+
+def means(plan_list) -> list[list[str]]:
+    return [[one.text for one in item.criteria] for item in plan_list.asked[-1].items]
+
+
+def test_what_must_be_true_of_an_item_is_typed_under_it_and_what_was_found_stays(plan_list):
+    row = plan_list.rows()[1]
+    row.setFocus()
+    assert not row.means.isVisible()
+    QTest.keyClick(row, KEYS.Key_F2)
+    assert row.means.isVisible() and row.means.placeholderText() == "Done means… (one thing a line)"
+    QTest.keyClick(row.box, KEYS.Key_Tab)
+    assert row.means.hasFocus()
+    row.means.insertPlainText("It works")
+    QTest.keyClick(row.means, KEYS.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    row.means.insertPlainText("  It   is tested ")
+    QTest.keyClick(row.means, KEYS.Key_Return)
+    assert means(plan_list) == [[], ["It works", "It is tested"], []]
+    assert row.hasFocus() and not row.means.isVisible()
+    assert "two · 0 of 2 met" in row.toolTip()
+    # What a checker has found of the first meanwhile is kept.
+    goal, items = plan_list.asked[-1].goal, list(plan_list.asked[-1].items)
+    works = replace(items[1].criteria[0], state=CriterionState.MET, round=1)
+    items[1] = replace(items[1], criteria=(works, items[1].criteria[1]))
+    plan_list.show_plan(Plan(goal=goal, items=tuple(items)), editable=True, working=True)
+    QTest.keyClick(row, KEYS.Key_F2)
+    assert row.means.toPlainText() == "It works\nIt is tested"
+    row.means.setPlainText("It works\nIt is fast")
+    QTest.keyClick(row.means, KEYS.Key_Return)
+    assert plan_list.asked[-1].items[1].criteria == (works, Criterion(text="It is fast"))
+
+
+def test_too_many_criteria_are_kept_to_be_mended_and_a_new_one_opens_what_was_done(plan_list):
+    row = plan_list.rows()[0]
+    row.setFocus()
+    QTest.keyClick(row, KEYS.Key_F2)
+    row.means.setPlainText("\n".join(map(str, range(21))))
+    QTest.keyClick(row.means, KEYS.Key_Return)
+    assert plan_list.asked == [] and row.means.isVisible() and "20" in row._problem.text()
+    row.means.setPlainText("It holds")
+    QTest.keyClick(row.means, KEYS.Key_Return)
+    assert texts(plan_list) == ["one", "two", "three"], "nobody has looked whether it holds"
+    QTest.keyClick(row, KEYS.Key_F2)
+    row.means.insertPlainText("x")
+    QTest.keyClick(row.means, KEYS.Key_Escape)
+    assert not row.means.isVisible() and len(plan_list.asked) == 1
+    QTest.keyClick(row, KEYS.Key_Space)
+    assert texts(plan_list) == ["one✓", "two", "three"]
+    assert [one.state for one in plan_list.asked[-1].items[0].criteria] == ["accepted"]
+
+
+def test_who_did_an_item_and_who_does_the_next_stands_beside_it(plan_list):
+    one, two, three = plan_list._plan.items
+    plan = Plan(items=(replace(one, by="Mina"), two, three))
+    plan_list.show_plan(plan, editable=True, working=True, who="Dana · asks you")
+    rows = plan_list.rows()
+    assert [row._note.text() for row in rows] == ["Mina", "Dana · asks you", ""]
+    assert rows[0].accessibleName() == "1 of 3: one, done, Mina"
+    assert rows[1].accessibleName() == "2 of 3: two, next, Dana · asks you"
+    plan_list.show_plan(plan, editable=True, working=False, who="Dana")
+    assert [row._note.text() for row in rows] == ["Mina", "", ""], "nobody works"

@@ -526,6 +526,7 @@ async def test_open_to_dos_are_done_from_the_card(qapp, data_dir, wire_home, wir
         await until(lambda: person.sees("result_card"), 60)
         assert page.result.state.text() == "Not checked · 1 to-do open"
         assert page.result._left.text() == "1 to-do open: Draw"
+        assert [item.by for item in page.session.plan.items] == ["Architect", ""]
         await person.click("result_rest")
         await until(lambda: page.session.status == Status.IDLE and not page.session.plan.open, 60)
         assert any("Do what is still open in the plan." in text for text in said[3:])

@@ -18,7 +18,7 @@ from app.core.message import UsageEntry
 from app.core.session import Plan, PlanItem, Status
 from app.core.settings import RunLimits
 from app.engine.availability import Job, Work
-from app.engine.work import WorkRow, WorkState
+from app.engine.work import Needs, WorkRow, WorkState
 from app.gui.controllers.work import _state_of
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.work.work_page import SHOWN_S, WorkDetails, WorkPage, WorkRows
@@ -511,20 +511,33 @@ async def test_chips_filter_by_kind_and_without_a_row_the_day_is_summed_up(busy)
 
 
 @pytest.mark.parametrize(
-    ("language", "title"), [("en", "Plan  1 of 3 done"), ("ko", "계획  3개 중 1개 완료")]
+    ("language", "title", "works", "asks"),
+    [
+        ("en", "Plan  1 of 3 done", "Dana", "Dana · asks you"),
+        ("ko", "계획  3개 중 1개 완료", "Dana", "Dana · 답변 필요"),
+    ],
 )
-def test_headings_of_the_details_count_and_go_with_what_they_head(qapp, language: str, title: str) -> None:
+def test_the_plan_says_who_does_what_and_headings_count(
+    qapp, language: str, title: str, works: str, asks: str
+) -> None:
     details = WorkDetails(Language(resources_dir() / "i18n", language), Look(qapp, resources_dir(), "light"))
     # With a parent it is no window of its own.
     parent = QWidget()
     details.setParent(parent)
-    items = (PlanItem(text="Look", done=True), PlanItem(text="Draw"), PlanItem(text="Print"))
-    row = WorkRow(id="a", kind="group", title="T", state=WorkState.RUNNING, says="x", limits=RunLimits())
-    for state, at_work in ((WorkState.RUNNING, True), (WorkState.STOPPED, False)):
-        details.show_work(replace(row, state=state), plan=Plan(items=items))
-        assert details._plan_title.text() == title
-        half = [one._current for one in details.plan.rows()]
-        assert half == [False, at_work, False], "only what somebody holds is half done"
+    items = (PlanItem(text="Look", done=True, by="Mina"), PlanItem(text="Draw"), PlanItem(text="Print"))
+    row = WorkRow(
+        id="a", kind="group", title="T", state=WorkState.RUNNING, says="x", who=("Dana",), limits=RunLimits()
+    )
+
+    def beside() -> list[str]:
+        return [one._note.text() for one in details.plan.rows()]
+
+    details.show_work(row, plan=Plan(items=items))
+    assert details._plan_title.text() == title and beside() == ["Mina", works, ""]
+    details.show_work(replace(row, state=WorkState.NEEDS_YOU, needs=Needs.ANSWER), plan=Plan(items=items))
+    assert beside() == ["Mina", asks, ""]
+    details.show_work(replace(row, state=WorkState.DONE), plan=Plan(items=items))
+    assert beside() == ["Mina", "", ""], "all idle: nothing is half done"
     details.show_work(row, plan=Plan())
     headings = (details._plan_title, details._means_title, details._files_title)
     assert all(one.isHidden() for one in headings)

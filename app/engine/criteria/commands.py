@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from app.core.criteria import MAX_CRITERION, MOST_CRITERIA, CriterionState, accepted, criteria_of
+from app.core.criteria import MAX_CRITERION, MOST_CRITERIA, CriterionState, accepted, chosen, criteria_of
 from app.core.errors import BadInput
 from app.core.ids import new_id
 from app.core.json_values import as_list, read_object, schema_list, schema_object
@@ -52,8 +52,7 @@ class Criteria:
     async def choose(self, session_id: str, texts: Sequence[str]) -> None:
         """Say when the work of a session is done; a criterion that was there stays as it is."""
         live = await self._sessions.open_chat(session_id)
-        known = {criterion.text: criterion for criterion in live.session.criteria}
-        live.change(criteria=tuple(known.get(criterion.text, criterion) for criterion in criteria_of(texts)))
+        live.change(criteria=chosen(texts, live.session.criteria))
 
     async def accept(self, session_id: str) -> None:
         """Take the work as it is: what is not met is accepted, and the session is completed."""

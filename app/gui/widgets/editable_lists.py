@@ -8,10 +8,12 @@ from functools import partial
 
 from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, Qt, Signal
-from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QScrollArea, QSizePolicy, QWidget
 
-from app.core.criteria import accepted, met_text
+from app.core.criteria import accepted, chosen, criteria_of, met_text
+from app.core.errors import BadInput
 from app.core.session import Plan, PlanItem, QueuedMessage
+from app.core.texts import visible
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.widgets.boxes import STRETCH, Stretch, drop, focused_in, hbox, put_in_tab_order, vbox
@@ -134,13 +136,13 @@ class EditableRow(QFrame):
 
     def _end(self) -> None:
         """End to edit; the focus stays in the row."""
-        focused = self.box.hasFocus()
+        focused = any(box.hasFocus() for box in self.findChildren(EditBox))
         self._show_box(False)
         if focused:
             self.setFocus()
 
 
-HEIGHT = 27
+HEIGHT, NOTE = 27, 120
 MARK = 13
 TEXT_LEFT = 23
 COMES_OR_GOES = (QEvent.Type.Enter, QEvent.Type.Leave, QEvent.Type.FocusIn, QEvent.Type.FocusOut)
@@ -169,16 +171,26 @@ class PlanRow(EditableRow):
         self._tools.hide()
         self._problem = plain_label("error", wrap=True)
         self._problem.hide()
-        row = hbox((self.box, 1), Stretch(0), self._tools, spacing=2)
-        vbox(row, self._problem, inside=self, margins=(TEXT_LEFT, 1, 2, 1), spacing=2)
-        self.box.submitted.connect(self._on_submitted)
-        self.box.cancelled.connect(self._end)
+        self._note = ElidedLabel("hint")
+        self._note.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self._note.setMaximumWidth(NOTE)
+        # What must be true of it when it is done, a line each.
+        self.means = named("plan_means_box", EditBox(most=6))
+        say(self.means, language, name="plan.means", hint="plan.means")
+        row = hbox((self.box, 1), Stretch(0), self._note, self._tools, spacing=2)
+        vbox(row, self.means, self._problem, inside=self, margins=(TEXT_LEFT, 1, 2, 1), spacing=2)
+        for box in (self.box, self.means):
+            box.submitted.connect(self._on_submitted)
+            box.cancelled.connect(self._end)
+        self._show_box(False)
 
-    def show_item(self, item: PlanItem, place: int, count: int, *, current: bool) -> None:
-        """Show an item at a place, counted from 0; an unfinished edit stays."""
+    def show_item(self, item: PlanItem, place: int, count: int, *, current: bool, who: str) -> None:
+        """Show an item at a place, counted from 0, and who does or did it; an unfinished edit stays."""
         words = self._language
         self._item, self._current = item, current
+        self._note.setText(visible(who))
         state = words("plan.done" if item.done else "plan.current" if current else "plan.open")
+        state = ", ".join(filter(None, (state, self._note.text())))
         self.setAccessibleName(
             words("plan.item", place=place + 1, count=count, text=item.text[:200], state=state)
         )
@@ -214,6 +226,7 @@ class PlanRow(EditableRow):
         if event.type() in COMES_OR_GOES:
             wanted = self.isEnabled() and self.box.isHidden() and (self.hasFocus() or self.underMouse())
             self._tools.setVisible(wanted)
+            self._note.setVisible(not wanted and self.box.isHidden())
             self.update()
         return done
 
@@ -237,8 +250,9 @@ class PlanRow(EditableRow):
         font.setStrikeOut(self._item.done)
         painter.setFont(font)
         painter.setPen(QtGui.QColor(tokens.accent if current else tokens.text_2))
-        right = self._tools.width() + 6 if self._tools.isVisible() else 4
-        room = self.rect().adjusted(TEXT_LEFT, 0, -right, 0)
+        beside = self._tools if self._tools.isVisible() else self._note
+        room = self.rect().adjusted(TEXT_LEFT, 0, 0, 0)
+        room.setRight(beside.x() - 6)
         shown = QtGui.QFontMetrics(font).elidedText(self._shown, Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
@@ -262,9 +276,14 @@ class PlanRow(EditableRow):
     def _begin(self) -> None:
         self._before = self._item
         self.box.show_text(self._item.text)
-        self.box.show()
+        self.means.show_text("\n".join(criterion.text for criterion in self._item.criteria))
+        self._show_box(True)
         self._tools.hide()
         self.box.setFocus()
+
+    def _show_box(self, shown: bool) -> None:
+        super()._show_box(shown)
+        self.means.setVisible(shown)
 
     def _end(self) -> None:
         super()._end()
@@ -273,14 +292,18 @@ class PlanRow(EditableRow):
 
     def _on_submitted(self) -> None:
         text = " ".join(self.box.text().split())
-        if len(text) > MAX_ITEM:
-            # The text stays; the user can shorten it, or cancel with Escape.
+        try:
+            criteria = criteria_of(self.means.toPlainText().splitlines())
             words = self._language("error.plan_items", most=MAX_ITEMS, characters=MAX_ITEM)
+        except BadInput as error:
+            criteria, words = None, self._language.problem(error.code, **error.details)
+        if criteria is None or len(text) > MAX_ITEM:
+            # The text stays; the user can shorten it, or cancel with Escape.
             self.box.setAccessibleDescription(words)
             show_or_hide(self._problem, words)
             return
         self._end()
-        self._list.rewrite(self, self._before, text)
+        self._list.rewrite(self, self._before, PlanItem(text=text, criteria=criteria))
 
 
 class PlanList(QWidget):
@@ -298,7 +321,7 @@ class PlanList(QWidget):
         self.setObjectName(name)
         self._language = language
         self._look = look
-        self._plan, self._working = Plan(), False
+        self._plan, self._working, self._who = Plan(), False, ""
         self._rows: list[PlanRow] = []
         self._add = named(f"{name}_add", QLineEdit(maxLength=MAX_ITEM))
         say(self._add, language, name="plan.add", hint="plan.add").setProperty("kind", "name")
@@ -306,15 +329,15 @@ class PlanList(QWidget):
         self._add.returnPressed.connect(self._on_added)
         language.follow(self._refresh)
 
-    def show_plan(self, plan: Plan | None, *, editable: bool, working: bool) -> None:
-        """Show a plan, and whether somebody works on its next item; rows keep their focus
+    def show_plan(self, plan: Plan | None, *, editable: bool, working: bool, who: str = "") -> None:
+        """Show a plan, and whether somebody works on its next item, and `who`; rows keep their focus
         and unfinished edits.
         """
         plan = plan or Plan()
         self._add.setVisible(editable and len(plan.items) < MAX_ITEMS)
         self.setEnabled(editable)
-        if (plan, working) != (self._plan, self._working):
-            self._plan, self._working = plan, working
+        if (plan, working, who) != (self._plan, self._working, self._who):
+            self._plan, self._working, self._who = plan, working, who
             self._refresh()
 
     def stops(self) -> tuple[QWidget, ...]:
@@ -337,7 +360,8 @@ class PlanList(QWidget):
                 row.show()
         current = next((place for place, item in enumerate(items) if not item.done), -1)
         for place, (row, item) in enumerate(zip(self._rows, items, strict=True)):
-            row.show_item(item, place, len(items), current=self._working and place == current)
+            at_work = self._working and place == current
+            row.show_item(item, place, len(items), current=at_work, who=self._who if at_work else item.by)
         if self._rows:
             self.let_tab_stop_at(self._rows[min(max(0, focused), len(items) - 1)])
         if len(self._rows) > before:
@@ -370,14 +394,18 @@ class PlanList(QWidget):
         item = replace(items[place], done=not items[place].done, criteria=accepted(items[place].criteria))
         self._ask((*items[:place], item, *items[place + 1 :]))
 
-    def rewrite(self, row: PlanRow, before: PlanItem, text: str) -> None:
+    def rewrite(self, row: PlanRow, before: PlanItem, written: PlanItem) -> None:
         """Change the item that was edited; the plan may have changed meanwhile."""
         items, place = self._plan.items, self._rows.index(row)
         places = [place, *range(len(items))]
         found = next((item for item in places if item < len(items) and items[item].text == before.text), -1)
-        text = " ".join(text.split())
-        if found >= 0 and text and text != items[found].text:
-            self._ask((*items[:found], replace(items[found], text=text), *items[found + 1 :]))
+        if found >= 0 and written.text:
+            item = items[found]
+            criteria = chosen((criterion.text for criterion in written.criteria), item.criteria)
+            # Whether what is new is true was not looked for yet.
+            done = item.done and criteria == item.criteria
+            if (now := replace(item, text=written.text, criteria=criteria, done=done)) != item:
+                self._ask((*items[:found], now, *items[found + 1 :]))
 
     def move_item(self, row: PlanRow, step: int) -> None:
         """Move an item up or down."""

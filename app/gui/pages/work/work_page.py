@@ -220,10 +220,14 @@ _WORDS = {
 }
 
 
+def _is_held(row: WorkRow) -> bool:
+    """Say whether an assistant holds some work: it works, or asks."""
+    return row.state == WorkState.RUNNING or row.needs in (Needs.ANSWER, Needs.APPROVAL)
+
+
 def _offered(row: WorkRow) -> set[str]:
     """Return what can be asked of some work."""
-    runs = row.state in (WorkState.RUNNING, WorkState.WAITING) or row.needs in (Needs.ANSWER, Needs.APPROVAL)
-    asked = {OPEN, *((PAUSE, STOP) if runs else ())}
+    asked = {OPEN, *((PAUSE, STOP) if _is_held(row) or row.state == WorkState.WAITING else ())}
     # The step that failed can also be tried again by the same assistant.
     asked |= {RESUME} if row.action == WorkAction.RESUME or (row.step and row.reason_code) else set()
     asked |= {RAISE} if row.kind != "debate" and row.state != WorkState.DONE else set()
@@ -502,9 +506,9 @@ class WorkDetails(Details):
         done = words("work.steps_done", done=sum(item.done for item in items), count=len(items))
         self._entitle(self._plan_title, "plan.title", done if items else "")
         set_shown(self.plan, bool(items))
-        # Somebody works on it, or asks about it.
-        works = row is not None and (row.state == WorkState.RUNNING or bool(questions))
-        self.plan.show_plan(plan, editable=can_tell, working=works)
+        who = exact(", ".join(row.who)) if row is not None else ""
+        said = words("plan.asks", name=who) if row is not None and row.needs else who
+        self.plan.show_plan(plan, editable=can_tell, working=row is not None and _is_held(row), who=said)
         criteria = row.criteria if row is not None else ()
         self._entitle(self._means_title, "criteria.title", met_text(criteria, words))
         self.means.show_criteria(criteria)
