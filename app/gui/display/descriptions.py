@@ -35,6 +35,7 @@ from app.core.session import (
     reason_code,
     short_reason,
 )
+from app.core.session_files import files_named
 from app.core.texts import amount_text, exact
 from app.core.tool import ServerState, ServerStatus, ToolChoice
 from app.core.usage import Total, UsageEntry, money_text, saved_text, spent_text, totals, used_text
@@ -454,7 +455,11 @@ def server_line(server: McpServer) -> str:
 
 
 def tool_name(key: str, words: Language) -> str:
-    """Return a tool's name: that of one of Moot's own in words, that of a server's without the server."""
+    """Return a tool's name: that of one of Moot's own in words, that of a server's without the server;
+    of the permission for a named file, what is allowed.
+    """
+    for path in files_named((key,)):
+        return words("permissions.file", path=path)
     return (
         words(f"tool.{key}.name")
         if f"tool.{key}.name" in words.texts
