@@ -145,16 +145,6 @@ async def test_what_is_made_after_the_proposal_was_closed_can_be_taken_back(pers
     await until(lambda: kept(person) == ({"Dana"}, []))
 
 
-async def test_what_fails_after_the_proposal_was_closed_is_said(person, data_dir):
-    await offered(person)
-    await proposed(person)
-    (data_dir / "groups").write_text("no folder")
-    inside(person, "propose_make").click()
-    dialog(person).reject()
-    await until(lambda: person.sees("toast"), what="what went wrong")
-    assert "groups" in person.find("toast").text
-
-
 async def test_of_assistants_with_one_name_it_is_said_which_is_proposed(person):
     other = replace(DANA, id="dana-2", role="Taxes", description="Files & forms.")
     await person.window.controller.engine.assistants.save(other)

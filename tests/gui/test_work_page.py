@@ -549,21 +549,20 @@ async def test_the_details_show_files_and_criteria_with_who_checked(
 
 
 async def test_today_ends_at_midnight(qapp, data_dir, wire_home, monkeypatch):  # noqa: F811
-    # The clock of a place where midnight is in some seconds.
-    now = datetime.now(UTC)
-    over = now + timedelta(seconds=6)
-    monkeypatch.setenv("TZ", f"DAY+{over:%H:%M:%S}")
-    time.tzset()
-    try:
-        async with at_window(data_dir) as person:
-            usage = person.window.controller.engine.usage
-            spent = {"cost_usd": 0.75, "input_tokens": 1, "output_tokens": 1}
-            usage.note(UsageEntry(message_id=new_id(), at=now.isoformat(), **spent))
-            await shown(person)
-            mode = person.window.top_bar.mode
-            await until(lambda: mode.text() == "$0.75 today")
+    async with at_window(data_dir) as person:
+        usage, now = person.window.controller.engine.usage, datetime.now(UTC)
+        spent = {"cost_usd": 0.75, "input_tokens": 1, "output_tokens": 1}
+        usage.note(UsageEntry(message_id=new_id(), at=now.isoformat(), **spent))
+        await shown(person)
+        mode = person.window.top_bar.mode
+        await until(lambda: mode.text() == "$0.75 today")
+        # The clock of a place where midnight is in some seconds.
+        over = datetime.now(UTC) + timedelta(seconds=3)
+        monkeypatch.setenv("TZ", f"DAY+{over:%H:%M:%S}")
+        time.tzset()
+        try:
             await until(lambda: datetime.now(UTC) > over, seconds=10)
             await until(lambda: mode.text() == "", what="nothing of the new day")
-    finally:
-        monkeypatch.delenv("TZ")
-        time.tzset()
+        finally:
+            monkeypatch.delenv("TZ")
+            time.tzset()
