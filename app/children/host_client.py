@@ -346,8 +346,7 @@ async def child_answer(
     async with child_process(program, request) as process:
         assert process.stdout is not None
         with contextlib.suppress(asyncio.IncompleteReadError):
-            while line := await process.stdout.readline():
-                answer: dict[str, Any] = json.loads(line)
+            async for answer in answer_lines(process):
                 if "progress" not in answer:
                     return answer, await process.stdout.readexactly(answer["bytes"])
                 on_progress(*answer["progress"])

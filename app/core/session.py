@@ -442,11 +442,11 @@ class Session(Frozen):
 
     `kind` says which parts it has: a debate has `debate`; a chat has `chat`; a group and a workflow have
     `chat` and `group` or `workflow`. `reason` is a code of the catalogue (`reason.<code>`). `plan` is what
-    the assistants set out to do, None where they made none. `source` says which conversation of which other
-    program it was ("chatgpt/<its id>"), "" for one of Moot's own. `asked_by` is the name of the program that
-    began it over MCP, "" where the user did. `unsaid` are the model calls that were paid for and led to no
-    message and no ballot. `folder` is the id of the folder it is in; where there is no such folder, it is in
-    none. `criteria` say when its work is done.
+    the assistants set out to do, None where they made none. `source` says which conversation of which
+    program it was in a file ("chatgpt/<its id>"), "" for one that began here. `asked_by` is the name of the
+    program that began it over MCP, "" where the user did. `unsaid` are the model calls that were paid for and
+    led to no message and no ballot. `folder` is the id of the folder it is in; where there is no such folder,
+    it is in none. `criteria` say when its work is done.
     """
 
     id: str

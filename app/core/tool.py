@@ -16,6 +16,7 @@ from app.core.frozen import Frozen
 from app.core.message import Attachment, Author, Message, Prompt
 from app.core.servers import McpServer
 from app.core.session import AgentMode, Plan, PlanItem
+from app.core.session_files import files_named
 from app.core.texts import Texts, exact, fold
 
 
@@ -202,7 +203,11 @@ def told_of(agent: Agent) -> str:
 
 
 def tool_name(key: str, texts: Texts) -> str:
-    """Return a tool's name: that of one of Moot's own in words, that of a server's without the server."""
+    """Return a tool's name: that of one of Moot's own in words, that of a server's without the server;
+    of the permission for a named file, what is allowed.
+    """
+    for path in files_named((key,)):
+        return texts("permissions.file", path=path)
     own = f"tool.{key}.name"
     return texts(own) if own in texts else exact(key.partition("__")[2] or key)
 

@@ -513,6 +513,8 @@ class Arrival(Frozen):
             found += [("import.waiting", queued.text) for queued in state.queue]
             found += [("import.mode", words("top.settings_mode"))] if state.mode != AgentMode.DEFAULT else []
             found.append(("limits.title.run", limits_text(words, state.limits) if state.limits else ""))
+            models = state.model, state.choice.model if state.choice else ""
+            found.append(("assistant.field.model", ", ".join(filter(None, models))))
         found += [("folder.instructions", f"{name}: {told}") for name, told in voices if told]
         found += [("folder.files", f"{name} ({size})") for name, size in sizes]
         found += [("criteria.title", "; ".join(means)), ("plan.title", "; ".join(filter(None, todo)))]
@@ -539,7 +541,8 @@ def messages_alone(session: Session) -> Session:
         debate = replace(session.debate, participants=voiceless, context=(), tools=DebateTools.NONE)
         return replace(session, debate=debate)
     if session.chat is not None:
-        return replace(session, chat=replace(session.chat, queue=(), mode=AgentMode.DEFAULT, limits=None))
+        chosen = replace(session.chat, provider="", model="", choice=None)
+        return replace(session, chat=replace(chosen, queue=(), mode=AgentMode.DEFAULT, limits=None))
     return session
 
 
@@ -608,7 +611,9 @@ def _of_moot(value: dict[str, Any], around: Surroundings) -> Arrival:
     """Return a session of Moot's own, without approvals; under another id where its own is taken."""
     messages = value.get("messages")
     stored = around.read_exported(value.get("session"), messages if isinstance(messages, list) else [])
-    session = stored.session
+    # Of what comes from a file nobody knows who answered.
+    source = stored.session.source or f"{MOOT.lower()}/{stored.session.id}"[:200]
+    session = replace(stored.session, source=source)
     if not is_id(session.id) or session.id in around.taken:
         session = replace(session, id=new_id())
     # Nobody sees these parts of a message, though models are sent them.

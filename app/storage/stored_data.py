@@ -1,9 +1,9 @@
 """Backups in one zip file, upgrades, the trash, and files from elsewhere:
 implements `core.store.ArchiveFiles`.
 
-A backup has no keys, consents, caches or logs; a session's log is packed up to its last whole line. One to
-restore may come from anywhere, so the usual readers check every part. Upgrades go step by step, after a
-backup; `schema.json` has the version.
+A backup has no keys, nor what hidden files and those for keys held, and no consents, caches or logs; a
+session's log is packed up to its last whole line. One to restore may come from anywhere, so the usual readers
+check every part. Upgrades go step by step, after a backup; `schema.json` has the version.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ from app.storage.json_file import JsonFile, as_bytes, packed, parse_json, unpack
 from app.storage.lines import READER, Op, by_number, encode_line, read_lines, with_line
 from app.storage.log import read_log, stored_session
 from app.storage.paths import DEFINITIONS, DataPaths
-from app.storage.session_files import LOG, VERSIONS, bring_in, is_digest
+from app.storage.session_files import LOG, VERSIONS, bring_in, is_digest, versions_of
 from app.storage.sessions import DEFINITION_KINDS, JsonLogStore, remove_for_good, thrown, thrown_at
 from app.storage.threads import Result, awaited, in_thread
 from app.storage.usage_ledger import read_ledger
@@ -73,9 +73,12 @@ def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
         found += [(file.relative_to(paths.root).as_posix(), file) for file in files if file.is_file()]
     small = (paths.settings, paths.providers, paths.mcp, paths.usage)
     found += [(file.name, file) for file in small if file.is_file()]
-    for folder in paths.files.glob(f"*/{VERSIONS}"):
-        log, names = f"{_FILES}{folder.parent.name}.jsonl", [stat.name for stat in disk.scan(folder)]
-        found += [(log if name == LOG else _CONTENTS + name, folder / name) for name in names]
+    for log in paths.files.glob(f"*/{VERSIONS}/{LOG}"):
+        found.append((f"{_FILES}{log.parent.parent.name}.jsonl", log))
+        # What hidden files and those for keys held stays here: they are not among these versions.
+        with contextlib.suppress(FileNotFoundError):
+            digests = [version.sha256 for _, version in versions_of(disk.read(log))]
+            found += [(_CONTENTS + digest, log.parent / digest) for digest in digests]
     # What several sessions hold is packed once.
     return sorted({name: file for name, file in found if may_be_packed(name)}.items())
 

@@ -30,5 +30,5 @@ async def test_a_helper_that_does_not_run_is_asked_all_the_same(tmp_path: Path) 
         lambda one: replace(one, helper_model="remote1/model-1", may_read_any=("remote1",))
     )
     (own,) = made.engine.models_for(Agent(id="a", name="A", provider="remote0", model="model-0"))
-    assert made.engine._directory.helper_for((), own, imported=False).name == "remote1/model-1"
+    assert made.engine._directory.helper_for(None, own).name == "remote1/model-1"
     await made.engine.shutdown()

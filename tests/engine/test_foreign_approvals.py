@@ -197,13 +197,15 @@ async def test_a_lasting_permission_of_a_file_is_asked_for_again(
     assert bench.made.read_text(encoding="utf-8") == "now"
 
 
-@pytest.mark.parametrize("come", [imported, restored])
-async def test_a_session_without_approvals_comes_as_it_was(bench: Touching, tmp_path: Path, come: object):
+@pytest.mark.parametrize(("come", "source"), [(imported, "moot/{}"), (restored, "")])
+async def test_a_session_without_approvals_comes_as_it_was(
+    bench: Touching, tmp_path: Path, come: object, source: str
+):
     result = said(role=Role.TOOL, tool_call_id="c1", content="Written.")
     session, messages = chat(CALLED, question(APPROVED), result, said(content="Done."), status=Status.IDLE)
     assert not await come(bench, tmp_path, session, messages)  # type: ignore[operator]
     live = await bench.engine.open(session.id)
-    assert (live.session, live.messages) == (session, messages)
+    assert (live.session, live.messages) == (replace(session, source=source.format(session.id)), messages)
 
 
 @pytest.mark.threat("T14")

@@ -15,6 +15,7 @@ from app.core.ids import new_id
 from app.core.message import Attachment, Author, Message, Role
 from app.core.session import (
     AgentMode,
+    AnswerChoice,
     Chat,
     ChatSession,
     DebateSession,
@@ -79,6 +80,11 @@ def with_persona(**fields: object) -> Session:
 CRAFTED: dict[str, tuple[Session, str]] = {
     "instructions": (chat(instructions=ORDER), f"Instructions: {ORDER}"),
     "files": (chat(context=(FILE,)), "Files: orders.txt (33 B)"),
+    "model": (chat(provider="remote1", model="model-1"), "Model: model-1"),
+    "model of an answer": (
+        chat(choice=AnswerChoice(turn_id="b", follows="a", provider="remote1", model="model-1")),
+        "Model: model-1",
+    ),
     "waiting": (chat(queue=(QueuedMessage(id="q", text=ORDER),)), f"Waiting message: {ORDER}"),
     "mode": (chat(mode=AgentMode.SETTINGS), "Mode: Settings mode"),
     "limits": (chat(limits=RunLimits(usd=900)), "Limits of this run: $900"),
@@ -127,6 +133,7 @@ async def test_it_is_named_and_off_until_the_user_says_yes(
     value = document(session, messages())
     assert await brought_in(bench, tmp_path, value, with_context=with_context) == [line]
     live = await bench.engine.open(session.id)
+    session = replace(session, source=f"moot/{session.id}")
     assert live.session == (session if with_context else messages_alone(session))
     assert (live.session == session) is with_context
     assert [one.content for one in live.messages] == ["Hello", "Hi."]
@@ -151,6 +158,37 @@ async def test_a_model_is_sent_it_only_after_that_yes(
         told = str(bench.models.requests[-1].messages)
         assert "And now?" in told and (ORDER in told) is (sent and with_context)
         assert "Unseen" not in told and "of another agent" not in told
+
+
+@pytest.mark.threat("T14")
+async def test_who_answered_in_a_file_is_asked_nothing(bench: Bench, tmp_path: Path) -> None:
+    """Not for a title, a summary or a group, though the user's helper is of the provider that it names."""
+    await bench.engine.change_settings(lambda settings: replace(settings, helper_model="remote1/model-1"))
+    for title in ("Hello", "Renamed"):
+        session = replace(chat(), title=title)
+        await brought_in(
+            bench, tmp_path, document(session, messages(model="remote1/model-2")), with_context=True
+        )
+        live = await bench.engine.open(session.id)
+        assert live.session.source == f"moot/{session.id}" and live.messages[1].model == "remote1/model-2"
+        assert not bench.engine.titles.wanted(session.id)
+        await bench.engine.titles.write(session.id)
+        assert bench.engine.summaries.writer_of(session.id) == "model-0"
+        (own,) = bench.engine.models_for(ADA)
+        assert bench.engine.groups.proposal("Go", own, session.id).provider == "remote0"
+        await bench.engine.chats.send(session.id, "And now?")
+        await bench.engine.wait(session.id)
+        await bench.engine.titles.write(session.id)
+    assert {one.provider for one in bench.models.requests} == {"remote0"}
+
+
+@pytest.mark.threat("T14")
+async def test_what_another_program_named_it_is_kept_as_where_it_comes_from(
+    bench: Bench, tmp_path: Path
+) -> None:
+    session = replace(chat(), source="chatgpt/1")
+    await brought_in(bench, tmp_path, document(session, messages()), with_context=False)
+    assert (await bench.engine.open(session.id)).session.source == "chatgpt/1"
 
 
 FOREIGN: dict[str, Callable[[], object]] = {

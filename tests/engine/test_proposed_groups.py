@@ -102,6 +102,14 @@ async def test_a_model_is_told_of_all_that_there_is_and_its_group_is_only_read()
     assert (await made.engine.usage.this_month()).calls == 1
 
 
+async def test_two_who_have_one_name_are_both_members_where_each_is_named_in_full() -> None:
+    made = bench(proposed({"name": "Dana (Backend)"}, {"name": "Dana (Taxes)"}, {"name": "dana (taxes)"}))
+    await made.engine.assistants.save(replace(DANA, id="01m9", role="Taxes"))
+    found = await ask(made)
+    assert [one.definition.id for one in found.members] == ["01m8", "01m9"]
+    assert found.dropped == ("members: Dana",)
+
+
 async def test_what_is_confirmed_is_made_at_once_and_takes_those_who_are_there() -> None:
     made = bench()
     groups, found = made.engine.groups, await ask(made)

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import FailureKind, ProviderError
+from app.core.events import EventBus
+from app.core.store import StoredSession
 from app.engine.chat.titles import title_in
+from app.engine.live_session import LiveSession
 from tests.builders import Bench, Script, a_bench, a_log_store
 from tests.engine.test_turn import agent
 
@@ -127,8 +130,10 @@ async def test_a_provider_that_answered_may_read_the_chat_but_not_one_that_a_fil
     await bench.engine.change_settings(lambda settings: replace(settings, helper_model="remote1/model-1"))
     session_id = await chat(bench)
     said = [replace(one, model="remote1/model-2") for one in bench.messages(session_id)]
+    session = replace(bench.engine.live(session_id).session, source="chatgpt/1" if imported else "")
+    live = LiveSession(StoredSession(session=session, messages=said), EventBus())
     (own,) = bench.engine.models_for(agent())
-    assert bench.engine._directory.helper_for(said, own, imported=imported).provider == chosen
+    assert bench.engine._directory.helper_for(live, own).provider == chosen
 
 
 @pytest.mark.parametrize(

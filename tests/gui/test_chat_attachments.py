@@ -2,12 +2,15 @@
 
 import asyncio
 import os
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel, QMenu
 
@@ -330,11 +333,44 @@ async def test_another_encoding_of_a_text_can_be_chosen(person, tmp_path):
     # Back and forth, also by one that cannot read all of it, nothing is lost.
     for encoding in ("CP949", "BIG5", "CP1251"):
         await choose_look(person, encoding)
+        await until(lambda now=encoding: [one.encoding for one in strip.attachments()] == [now])
         [one] = strip.attachments()
-        assert (one.name, one.encoding) == ("memo.txt", encoding)
+        assert one.name == "memo.txt"
         assert one.text == path.read_bytes().decode(encoding, "replace")
         await until(lambda now=one: now in drafts.of("new").attachments)
     assert one.text == "Привет, мир. Это отчёт за весну."
+
+
+async def test_the_encoding_of_a_long_text_is_chosen_without_holding_up_the_window(person, tmp_path):
+    path = tmp_path / "memo.txt"
+    path.write_bytes("Это отчёт за весну. ".encode("cp1251") * 45_000)
+    await person.click("new_button")
+    page = person.window.controller.chat_page
+    page.chat_composer.files_given.emit([path])
+    await until(lambda: names(page) == ["memo.txt"])
+    strip = page.chat_composer.strip
+    [before] = strip.attachments()
+
+    def entry(text: str) -> QAction:
+        return next(one for one in person.find("attachment_look", QMenu).actions() if one.text() == text)
+
+    await person.click("attachment_look_1")
+    began = time.thread_time()
+    entry("CP949").trigger()
+    took = time.thread_time() - began
+    assert strip.attachments() == (before,) and took < 0.008
+    # The last choice counts, also where the one before is still being read.
+    entry("CP1251").trigger()
+    person.find("attachment_look", QMenu).close()
+    await until(lambda: strip.attachments()[0].encoding == "CP1251")
+    await person.settle(0.3)
+    assert strip.attachments() == (replace(before, encoding="CP1251"),)
+    # One that is taken out meanwhile stays out.
+    await person.click("attachment_look_1")
+    entry("CP949").trigger()
+    await person.click("attachment_remove_1")
+    await person.settle(0.5)
+    assert strip.attachments() == ()
 
 
 async def test_a_model_that_sees_nothing_says_why_a_pdf_is_text(qapp, data_dir, tmp_path, monkeypatch):

@@ -315,6 +315,26 @@ async def test_what_is_pasted_or_dropped_becomes_an_attachment(person, tmp_path)
     assert [one.name for one in composer.attachments()] == names[1:]
 
 
+async def test_the_picture_of_pasted_cells_can_be_attached(person):
+    await person.click("new_button")
+    page = person.window.controller.chat_page
+    composer, box = page.chat_composer, page.chat_composer.message_box
+    cells, picture = QMimeData(), QImage(20, 10, QImage.Format.Format_RGB32)
+    picture.fill(0)
+    cells.setImageData(picture)
+    cells.setText("1\t2")
+    box.insertFromMimeData(cells)
+    assert box.toPlainText() == "1\t2" and composer.attachments() == ()
+    await until(lambda: person.sees("toast_action"), what="the choice")
+    assert (person.find("toast").text, person.find("toast_action").text()) == (
+        "Pasted as text.",
+        "Attach the image",
+    )
+    await person.click("toast_action")
+    await until(lambda: [one.name for one in composer.attachments()] == ["Image.png"], what="the picture")
+    assert box.toPlainText() == "1\t2"
+
+
 @pytest.mark.slow
 async def test_a_deleted_chat_comes_back(person, wire_servers):  # noqa: F811
     await person.click("new_button")

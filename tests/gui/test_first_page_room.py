@@ -3,8 +3,10 @@
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
 
-from tests.app_driver import Person, at_window
+from app.gui.pages.first_page import FirstCard
+from tests.app_driver import Person, at_window, until
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 SHORT = {"en": ("Answers first", "Verdict"), "ko": ("답변 먼저", "판정")}
@@ -90,3 +92,26 @@ async def test_a_key_begins_a_new_chat(person: Person) -> None:
     QTest.keyClick(person.window, Qt.Key.Key_O, keys)
     assert person.find("composer_mode").value() == "chat" and person.find("composer").hasFocus()
     assert person.window.language.keys("new_chat") == "Ctrl+Shift+O"
+
+
+def painted_from(link: QPushButton) -> int:
+    """Return where the words of a link begin: the first column that is painted."""
+    picture = link.grab().toImage()
+    ground, rows = picture.pixel(picture.width() - 1, 1), range(2, picture.height() - 2)
+    ratio = picture.devicePixelRatio()
+    columns = range(picture.width())
+    return round(next(x for x in columns if any(picture.pixel(x, y) != ground for y in rows)) / ratio)
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+async def test_the_links_of_the_cards_stand_under_their_texts(qapp, data_dir, language) -> None:
+    async with at_window(data_dir, language=language) as person:
+        await until(lambda: person.sees("first_better_model"), what="the cards")
+        cards = [card for card in person.window.findChildren(FirstCard) if card.isVisible()]
+        assert len(cards) == 3
+        for card in cards:
+            left = card.text.mapTo(card, QPoint()).x()
+            links = [link for link in card.findChildren(QPushButton) if link.isVisible()]
+            assert links
+            for link in links:
+                assert abs(link.mapTo(card, QPoint(painted_from(link), 0)).x() - left) <= 1, link.text()

@@ -75,6 +75,24 @@ async def test_what_runs_without_a_question_is_listed_and_revoked(qapp, data_dir
         assert person.window.controller.engine.permissions.all() == ()
 
 
+@pytest.mark.parametrize(
+    ("language", "what"),
+    [
+        ("en", "Read and change .env, Read and change keys/id_rsa, Read files in the chosen folder"),
+        ("ko", ".env 읽기 및 변경, keys/id_rsa 읽기 및 변경, 선택한 폴더의 파일 읽기"),
+    ],
+)
+async def test_files_that_the_user_named_are_listed_in_words(qapp, data_dir, language, what):
+    await prepare(data_dir)
+    async with at_window(data_dir, language=language) as person:
+        live = await person.window.controller.engine.open(PLAIN)
+        live.change(**live.session.allowing(("file:.env", "file:keys:id_rsa", "read_folder")))
+        person.window.controller.settings.open("permissions")
+        await until(lambda: person.sees("settings_permissions"))
+        await until(lambda: what in [row.splitlines()[0] for row in rows(person)], what=what)
+        person.find("settings_dialog").accept()
+
+
 async def test_a_permission_given_meanwhile_appears(qapp, data_dir):
     await prepare(data_dir)
     async with at_window(data_dir) as person:

@@ -1,13 +1,14 @@
 """*Propose a group…*: the model and its price first, then the group for editing, and one step that makes it, with undo."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from PySide6.QtWidgets import QWidget
 
 from app.core.definitions import Agent
 from app.gui.dialogs.definition_dialogs import ProposalDialog
-from app.gui.widgets.text import Paragraph
+from app.gui.widgets.text import Paragraph, plain_tip
 from tests.app_driver import Person, at_window, until
 from tests.wire import Answer, Fault
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -129,6 +130,37 @@ async def test_a_proposal_is_changed_then_made_at_once_and_taken_back(person):
     await until(lambda: person.sees("toast_action"))
     await person.click("toast_action")
     await until(lambda: kept(person) == ({"Dana"}, []))
+
+
+async def test_what_is_made_after_the_proposal_was_closed_can_be_taken_back(person):
+    await offered(person)
+    await proposed(person)
+    inside(person, "propose_make").click()
+    dialog(person).reject()
+    await until(lambda: kept(person) == ({"Dana", "Cook"}, ["Hanok & desk"]), what="the group")
+    await until(lambda: person.sees("toast_action"), what="the undo")
+    assert person.find("toast").text == "Made “Hanok & desk”."
+    assert person.find("work_with").text() != "Hanok & desk", "the user is elsewhere"
+    await person.click("toast_action")
+    await until(lambda: kept(person) == ({"Dana"}, []))
+
+
+async def test_of_assistants_with_one_name_it_is_said_which_is_proposed(person):
+    other = replace(DANA, id="dana-2", role="Taxes", description="Files & forms.")
+    await person.window.controller.engine.assistants.save(other)
+    await offered(person)
+    await proposed(person)
+    said = inside(person, "propose_said").text().splitlines()
+    [which] = (line for line in said if line.startswith("Several assistants have this name."))
+    assert which.endswith("Proposed is: Dana (Guests)")
+    # The other one is told from it where it is added.
+    form = dialog(person)._group
+    form._offer()
+    offers = form._offers
+    assert offers.toolTipsVisible()
+    assert [one.toolTip() for one in offers.actions() if one.text() == "Dana"] == [
+        plain_tip("Files & forms.")
+    ]
 
 
 async def test_cancel_ends_the_call_and_makes_nothing(person, wire_servers):  # noqa: F811

@@ -138,3 +138,25 @@ def test_prepending_keeps_the_rows_in_place() -> None:
     place.heights.splice(0, 0, [(400, 2)] * 40)
     place.rows_spliced(0, 0, 40)
     assert [(each.row - 40, each.top) for each in place.visible()] == before
+
+
+@given(st.lists(st.integers(20, 300), min_size=1, max_size=200), st.data())
+def test_a_row_that_is_read_has_room_and_only_what_is_on_screen_is_measured(
+    true: list[int], data: st.DataObject
+) -> None:
+    place = scroller(true, viewport=500)
+    place.footer = data.draw(st.integers(0, 600))
+    place.read = data.draw(st.integers(0, len(true) - 1))
+    assert place._space == max(place.footer, 500 - sum(true[place.read :]))
+
+
+def test_of_many_rows_below_the_one_that_is_read_few_are_measured() -> None:
+    true, asked = [100] * 10_000, []
+    place = scroller(true)
+    measure = place._measure
+    place._measure = lambda row: (asked.append(row), measure(row))[1]
+    place.read = 2
+    place.show_row(2)
+    seen = place.visible()
+    assert (seen[0].row, seen[0].top, len(seen)) == (2, 0, 5) and place.maximum > 900_000
+    assert max(asked) < 10 and len(asked) < 60

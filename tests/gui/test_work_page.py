@@ -1,6 +1,7 @@
 """The page of all work by mouse and keyboard, what waits and what is steered there: against a local provider that is slow."""
 
 import re
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -579,3 +580,23 @@ async def test_the_details_show_files_and_criteria_with_who_checked(
         person.click_row("work_files", 0)
         await until(lambda: person.sees("file_dialog"))
         await until(lambda: person.transcript("file_view") == [f"{ONE.name}: Blue"])
+
+
+async def test_today_ends_at_midnight(qapp, data_dir, wire_home, monkeypatch):  # noqa: F811
+    async with at_window(data_dir) as person:
+        usage, now = person.window.controller.engine.usage, datetime.now(UTC)
+        spent = {"cost_usd": 0.75, "input_tokens": 1, "output_tokens": 1}
+        usage.note(UsageEntry(message_id=new_id(), at=now.isoformat(), **spent))
+        await shown(person)
+        mode = person.window.top_bar.mode
+        await until(lambda: mode.text() == "$0.75 today")
+        # The clock of a place where midnight is in some seconds.
+        over = datetime.now(UTC) + timedelta(seconds=3)
+        monkeypatch.setenv("TZ", f"DAY+{over:%H:%M:%S}")
+        time.tzset()
+        try:
+            await until(lambda: datetime.now(UTC) > over, seconds=10)
+            await until(lambda: mode.text() == "", what="nothing of the new day")
+        finally:
+            monkeypatch.delenv("TZ")
+            time.tzset()

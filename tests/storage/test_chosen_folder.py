@@ -563,6 +563,32 @@ async def test_the_trash_and_backups_do_not_touch_the_users_folder(
     assert all_of(mine) == before
 
 
+async def test_hidden_files_and_those_for_keys_are_in_no_backup(
+    paths: DataPaths, mine: Path, store: JsonLogStore
+) -> None:
+    store.append(started(debate(SESSION)))
+    await store.flush(SESSION)
+    named = frozenset((".env", "keys/id_rsa", ".github/ci.yml"))
+    files = VersionedFiles(paths, chosen=lambda _id: str(mine), named=lambda _id: named)
+    for path in (*sorted(named), "plan.md", "empty.md"):
+        (mine / path).parent.mkdir(exist_ok=True)
+        (mine / path).write_text("" if path == "empty.md" else f"user's {path}")
+        await put(files, path, f"Ann's {path}")
+    await files.write(SESSION, ".env", lambda _before, _held: b"", Writer("Ann"))
+    assert await held(files, ".env", 0) == "user's .env" and await held(files, ".env", 1) == "Ann's .env"
+    archive = FileArchive(paths, store, JsonDocuments(paths))
+    backup = await archive.back_up("by_hand")
+    with zipfile.ZipFile(backup.path) as packed:
+        held_there = [packed.read(name) for name in packed.namelist() if name.startswith("contents/")]
+    # What an empty file of the user's holds is there, though one of the others holds as little.
+    assert sorted(held_there) == [b"", b"Ann's empty.md", b"Ann's plan.md", b"user's plan.md"]
+    await store.delete(SESSION)
+    await archive.restore(backup.path, [SESSION], documents=True, replace=False)
+    fresh = VersionedFiles(paths)
+    assert await rows(fresh) == [("empty.md", 1, "Ann"), ("plan.md", 1, "Ann")]
+    assert await held(fresh, "empty.md", 0) == ""
+
+
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("kills", [10, pytest.param(500, marks=pytest.mark.slow)])
 @posix

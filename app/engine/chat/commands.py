@@ -685,8 +685,7 @@ class Summaries:
         turn = self._next_turn(live) if live is not None else None
         if live is None or turn is None:
             return ""
-        helper_for, imported = self._services.directory.helper_for, bool(live.session.source)
-        return helper_for(live.messages, turn.agent_model, imported=imported).model
+        return self._services.directory.helper_for(live, turn.agent_model).model
 
     def to_choose(self, session_id: str) -> ContextUse | None:
         """Return how long an imported chat is if the user must choose what of it is sent, else None."""

@@ -81,8 +81,9 @@ class Titles:
     def _source(self, live: LiveSession) -> tuple[Message, Message, AgentModel] | None:
         """Return the question and the answer to make a title from, and the model to ask."""
         session, chat = live.session, live.session.chat
-        stays = live.read_only or session.workflow is not None or session.status != Status.IDLE
-        if chat is None or stays or not self._settings().titles:
+        # An imported chat keeps the title that it came with: the file may name anybody as who answered.
+        stays = live.read_only or session.source or session.workflow is not None
+        if chat is None or stays or session.status != Status.IDLE or not self._settings().titles:
             return None
         turns = [live.turns.said(turn_id) for turn_id in live.turns.back_from(chat.head)][::-1]
         question = turns[0][0] if turns else None
@@ -93,14 +94,12 @@ class Titles:
         answers = [message for turn in turns for message in turn if _is_answer(message)]
         if not answers:
             return None
-        # The newest answer's provider has read this conversation; an earlier one may come from an imported
-        # file.
+        # The newest answer's provider has read this conversation.
         provider, _, name = answers[-1].model.partition("/")
         model = self._directory.model_of(Agent(id="", name="", provider=provider, model=name))
         if model.guided or not provider:
             return None
-        imported = bool(session.source)
-        helper = self._directory.helper_for(live.messages, model, imported=imported)
+        helper = self._directory.helper_for(live, model)
         # A whole turn of an external agent is too much for a title.
         return None if helper.external else (question, answers[0], helper)
 

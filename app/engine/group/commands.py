@@ -5,7 +5,7 @@ Also a running group: the orchestrator's turns and its members', each a root tur
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -160,8 +160,8 @@ class Groups(Definitions[Group]):
         Raises BadInput for a model that cannot propose.
         """
         live = self._sessions.live(session_id)
-        messages, imported = (live.messages, bool(live.session.source)) if live is not None else ((), False)
-        model = self._directory.helper_for(messages, usual, imported=imported)
+        messages = live.messages if live is not None else ()
+        model = self._directory.helper_for(live, usual)
         if not task.strip():
             raise BadInput("propose_no_task")
         # A whole turn of an external agent is too much for that, and a small model proposes nothing of use.
@@ -197,9 +197,11 @@ class Groups(Definitions[Group]):
         used = partial(self._sessions.note_unsaid, self._sessions.live(session_id))
         found = read_object(await self._models.ask(request, session_id, used=used)) or {}
         members, dropped = dict[str, Shared[Agent]](), list[str]()
+        granted = {FILES, *(key for choice in self._granted() for key in (choice.key, choice.group))}
         for said in objects_in(found.get("members")):
-            one = self._proposed_member(said)
-            agent, key = one.definition, fold(one.definition.name)
+            one = self._proposed_member(said, granted)
+            # Two who are there already may have one name.
+            agent, key = one.definition, one.definition.id or fold(one.definition.name)
             able = (agent.id or agent.instructions) and key and key not in members
             if able and len(members) < MOST_PROPOSED:
                 members[key] = one
@@ -226,13 +228,12 @@ class Groups(Definitions[Group]):
         members = [member.definition for member in proposed.members]
         return await self._estimates.priced(lambda: self._estimates.group(proposed.definition, members))
 
-    def _proposed_member(self, said: Mapping[str, object]) -> Shared[Agent]:
-        """Return the assistant of a name, else a new one with those of its tools that there are."""
+    def _proposed_member(self, said: Mapping[str, object], granted: Collection[str]) -> Shared[Agent]:
+        """Return the assistant of a name, else a new one with those of its tools that are granted."""
         name, why = _line(said, "name", MOST_LINE), _line(said, "why", MOST_LINE)
         if known := assistants_called(name, self._directory.fitting("")):
             return Shared(definition=known[0], why=why)
         wanted = dict.fromkeys((FILES, *(one for one in as_list(said.get("tools")) if isinstance(one, str))))
-        granted = {FILES, *(key for choice in self._granted() for key in (choice.key, choice.group))}
         agent = Agent(
             id="",
             name=name[:MOST_NAME].strip(),

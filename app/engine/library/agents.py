@@ -26,7 +26,7 @@ from app.core.errors import BadInput, MootError
 from app.core.events import AssistantsChanged
 from app.core.files import SeenAs
 from app.core.frozen import Frozen
-from app.core.message import Consent, Message, Prompt
+from app.core.message import Consent, Prompt
 from app.core.provider import FactSource, ModelFacts, ProviderStatus
 from app.core.session import AgentMode, GroupState
 from app.core.settings import Settings
@@ -44,6 +44,7 @@ from app.core.tool import (
     told_of,
 )
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
+from app.engine.live_session import LiveSession
 from app.engine.providers import ProviderProblem
 
 SUB_AGENT = "subAgent"
@@ -348,7 +349,7 @@ class AgentDirectory:
         members = (self.agent(agent_id) for agent_id in who.members)
         return tuple(self.model_of(agent) for agent in (leader, *members) if agent is not None)
 
-    def helper_for(self, messages: Sequence[Message], model: AgentModel, *, imported: bool) -> AgentModel:
+    def helper_for(self, live: LiveSession | None, model: AgentModel) -> AgentModel:
         """Return who writes a title or a summary of a session: the user's choice,
         if its provider may read the session.
 
@@ -357,7 +358,8 @@ class AgentDirectory:
         """
         settings = self._documents.settings()
         provider, _, name = settings.helper_model.partition("/")
-        answered = () if imported else (message.model.partition("/")[0] for message in messages)
+        messages = () if live is None or live.session.source else live.messages
+        answered = (message.model.partition("/")[0] for message in messages)
         if not name or provider not in {model.provider, *answered, *settings.may_read_any}:
             return model
         return self.model(provider, name) if self.has_provider(provider) else model

@@ -485,10 +485,8 @@ class Summarizing:
 
     def _helper(self, turn: AgentTurn) -> AgentModel | None:
         """Return who writes summaries in place of the turn's own model."""
-        imported = bool(self._live.session.source)
-        directory, own = self._services.directory, turn.agent_model
-        helper = directory.helper_for(self._live.messages, own, imported=imported)
-        return None if helper.name == own.name else helper
+        helper = self._services.directory.helper_for(self._live, turn.agent_model)
+        return None if helper.name == turn.agent_model.name else helper
 
     async def _prune(self, turn: AgentTurn, limit: int) -> bool:
         """Shorten what tools returned early in the turn; say whether anything was."""

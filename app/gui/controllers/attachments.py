@@ -97,6 +97,7 @@ class AttachmentController(PageController):
         page.resource_requested.connect(self.from_servers.offer)
         composer.files_given.connect(self.attach_files)
         composer.image_given.connect(self.attach_image)
+        composer.message_box.image_beside.connect(self._offer_picture)
         composer.long_text_given.connect(self.attach_text)
         composer.reading_cancelled.connect(self._on_cancelled)
         composer.send_waited.connect(self._on_send_waited)
@@ -137,6 +138,12 @@ class AttachmentController(PageController):
         """Attach a picture."""
         name = self._language("chat.picture")
         self._attach_picture(name, partial(picture_attachment, self._files, image, f"{name}.png"))
+
+    def _offer_picture(self, image: QImage) -> None:
+        """Offer to attach the picture of what was pasted as text, if one of the models takes pictures."""
+        if any(model.images for model in self._models()):
+            words, attach = self._language, partial(self.attach_image, image)
+            self._toasts.show_toast(words("chat.pasted"), words("chat.pasted.picture"), attach, undoes=False)
 
     def _attach_picture(self, name: str, read: Callable[[], Awaitable[Attachment]]) -> None:
         """Attach a picture if one of the models takes pictures."""

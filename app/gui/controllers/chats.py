@@ -230,6 +230,8 @@ class ChatController(PageController):
         """Ask which hidden files, or files for keys, may be used in the folder of the new session."""
         before = ", ".join(sorted(files_named(self.new_where.get("always", ()))))
         dialog = RenameDialog(self._language, before, self._window, "chosen_folder.files.title")
+        # An empty text allows none.
+        dialog.form.changed.connect(lambda _name: dialog.go.setEnabled(True))
         dialog.then(self._starts(self._name_files))
 
     async def _name_files(self, text: str) -> None:
@@ -414,13 +416,12 @@ class ChatController(PageController):
 
     def _on_send(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
         use = self._engine.summaries.to_choose(session_id)
+        send = partial(self._send, session_id, text, attachments)
         if use is None:
-            self._start(self._send(session_id, text, attachments))
+            self._start(send())
             return
         dialog = LongChatDialog(self._language, use, self._window)
-        dialog.chosen.connect(
-            lambda choice: self._start(self._send(session_id, text, attachments, start=choice))
-        )
+        dialog.chosen.connect(lambda choice: self._start(send(start=choice)))
         dialog.rejected.connect(lambda: self.give_back(session_id, text, attachments))
         dialog.open()
 
@@ -527,9 +528,7 @@ class ChatController(PageController):
         self.refresh()
 
     def _model_once(self, session_id: str) -> tuple[str, str]:
-        """Return the provider and model that answer the next message of a session, two empty texts
-        for its own.
-        """
+        """Return the provider and model for a session's next message alone, two empty texts for its own."""
         return self._once[1:] if self._once[0] == session_id else ("", "")
 
     def _on_model_chosen(self, provider: str, model: str) -> None:

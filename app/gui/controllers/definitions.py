@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from PySide6.QtCore import Signal
+from shiboken6 import isValid
 
 from app.core.definitions import Agent, Group
 from app.core.draft import NEW
@@ -484,6 +485,9 @@ class GroupCommands(DefinitionCommands[Group]):
             try:
                 await act()
             except MootError as error:
+                if not isValid(dialog):
+                    # The user has closed it.
+                    raise
                 dialog.say(words.problem(error.code, **error.details), "error")
 
         make = partial(self._make_proposed, dialog, task if session_id else "")
@@ -497,8 +501,11 @@ class GroupCommands(DefinitionCommands[Group]):
         """Make a proposed group with its new members, and show where the task is handed over to it."""
         known = {agent.id for agent in self._engine.assistants.all()}
         group = await self.definitions.bring_in(shared)
-        dialog.accept()
         self._offer_undo("propose.made", partial(self._take_back, group, known), name=group.name)
+        if not isValid(dialog):
+            # The user has closed it, and is elsewhere.
+            return
+        dialog.accept()
         draft = self._engine.drafts.of(NEW)
         if task not in draft.text:
             self._engine.drafts.keep(NEW, draft.led_by(task))

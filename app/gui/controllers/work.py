@@ -53,8 +53,8 @@ class WorkController(Controller):
         self._pages, self._sessions, self._groups, self._viewer = pages, sessions, groups, viewer
         self._files = files
         self._page: WorkPage | None = None
-        # What today cost, in dollars.
-        self._spent = 0.0
+        # When today began, and what it cost, in dollars.
+        self._since, self._spent = "", 0.0
         # What each session that the user has looked at needed then.
         self._seen: dict[str, str] = json.loads(self._state.text(SEEN, "{}"))
         self._soon = QTimer(self, singleShot=True, interval=REFRESH_MS)
@@ -167,7 +167,8 @@ class WorkController(Controller):
 
     async def _count_spent(self) -> None:
         """Show what today cost."""
-        self._spent = (await self._engine.usage.since(_today())).known_usd
+        self._since = _today()
+        self._spent = (await self._engine.usage.since(self._since)).known_usd
         self.refresh()
 
     async def _count_files(self, session_ids: Sequence[str]) -> None:
@@ -358,6 +359,8 @@ class WorkController(Controller):
         if self._page is None or not self._page.isVisible():
             self._clock.stop()
             return
+        if self._since != _today():
+            self._start(self._count_spent())
         self._page.list.viewport().update()
         self._show_details()
 

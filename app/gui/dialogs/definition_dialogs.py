@@ -20,7 +20,7 @@ from app.core.ids import new_id
 from app.core.provider import ProviderStatus
 from app.core.session import MIN_ROUNDS
 from app.core.texts import exact, visible
-from app.core.tool import FILES
+from app.core.tool import FILES, assistants_called, told_of
 from app.engine.council.panels import named_apart
 from app.engine.debate.setup import MAX_PARTICIPANTS, voice_of
 from app.engine.decisions import is_date
@@ -381,7 +381,11 @@ class ProposalDialog(AskDialog):
         for agent_id, member in members.items():
             self._members[agent_id] = replace(member, definition=replace(member.definition, id=agent_id))
         dropped = self._words("propose.dropped", what=visible(", ".join(shared.dropped)))
-        self.say("\n".join((self._words("propose.text"), *([dropped] if shared.dropped else []))))
+        lines = [self._words("propose.text"), *([dropped] if shared.dropped else [])]
+        for agent in (member.definition for member in shared.members):
+            if agent.id and len(assistants_called(agent.name, self._choices.agents)) > 1:
+                lines.append(self._words("propose.alike", which=visible(told_of(agent))))
+        self.say("\n".join(lines))
         self._offer()
         first = next(iter(members))
         self._group.show_group(replace(shared.definition, members=tuple(members)), first)

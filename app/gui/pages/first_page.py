@@ -24,6 +24,8 @@ from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, pla
 
 # Between the cards, and beside what stands in the column, in pixels.
 SPACE, SIDE = 12, 28
+# Of a link the border and the blank before its words, as in the style sheet, in pixels.
+LINK_FRAME = 5
 # The least width of a card beside the others, in pixels; the least height of the page for more than one
 # offer.
 LEAST_CARD, SHORT = 235, 600
@@ -123,15 +125,16 @@ class FirstCard(QFrame):
         self.button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
         self.button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._row = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
-        self._row.addLayout(hbox(HeadingIcon(look, icon, "text_2"), (self.title, 1), spacing=9))
-        self._row.addWidget(self.text, 1)
+        # The words of a link stand under these, its frame outside.
+        left = (LINK_FRAME, 0, 0, 0)
+        self._row.addLayout(hbox(HeadingIcon(look, icon, "text_2"), (self.title, 1), margins=left, spacing=9))
+        self._row.addLayout(hbox((self.text, 1), margins=left), 1)
         self._links = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._links.setSpacing(0)
         for link in (self.button, *more):
             # The arrow stands behind the words by the direction of the button, which would turn its side as
             # well.
-            left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
-            self._links.addWidget(link, 0, left)
+            self._links.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute)
         self._row.addLayout(self._links)
         self.lie(False)
 
@@ -141,7 +144,7 @@ class FirstCard(QFrame):
         for layout in (self._row, self._links):
             layout.setDirection(across if flat else down)
         self._row.setStretch(0, 1 if flat else 0)
-        self._row.setContentsMargins(18, 5 if flat else 16, 14, 5 if flat else 12)
+        self._row.setContentsMargins(18 - LINK_FRAME, 5 if flat else 16, 14, 5 if flat else 12)
         self.text.setVisible(not flat)
 
 

@@ -123,8 +123,11 @@ class RowScroller:
         """The space under the last row."""
         if self.read < 0:
             return self.footer
-        below = sum(map(self._measure, range(self.read, len(self.heights))))
-        return max(self.footer, self.viewport - below)
+        room, row = self.viewport, self.read
+        while room > self.footer and row < len(self.heights):
+            room -= self._measure(row)
+            row += 1
+        return max(self.footer, room)
 
     def scroll_by(self, distance: int) -> None:
         """Move by pixels, measuring every row that is crossed."""

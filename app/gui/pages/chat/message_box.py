@@ -4,6 +4,7 @@ and its files.
 The files: those attached, those still being read, and a composer that takes them.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,6 +20,7 @@ from app.core.texts import clean_text, fits
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.files.user_files import LONG_PASTE, is_image, is_seen
 from app.gui.markdown.document import Utf16Places, units
+from app.gui.tasks import Tasks
 from app.gui.transcript.pictures import VIEW_PICTURE, pixels_of
 from app.gui.widgets.boxes import STRETCH, Part, frame, hbox
 from app.gui.widgets.composer import Composer
@@ -83,12 +85,13 @@ class NameList(QListWidget):
 class MessageBox(TextBox):
     """A text box that passes on pasted files and pictures as well, and recalls earlier messages with Up.
 
-    Signals: files_given(paths), image_given(picture), escaped() if Escape has no other use,
-    prompt_chosen(name).
+    Signals: files_given(paths), image_given(picture), image_beside(picture) of a text that was pasted,
+    escaped() if Escape has no other use, prompt_chosen(name).
     """
 
     files_given = Signal(object)
     image_given = Signal(object)
+    image_beside = Signal(object)
     escaped = Signal()
     prompt_chosen = Signal(str)
 
@@ -131,8 +134,13 @@ class MessageBox(TextBox):
         paths = [Path(url.toLocalFile()) for url in source.urls() if url.isLocalFile()]
         if paths:
             self.files_given.emit(paths)
-        elif source.hasImage() and not source.text() and isinstance(image := source.imageData(), QImage):
-            self.image_given.emit(image)
+        elif source.hasImage() and isinstance(image := source.imageData(), QImage):
+            if source.text():
+                # Cells of a spreadsheet come with their picture.
+                super().insertFromMimeData(source)
+                self.image_beside.emit(image)
+            else:
+                self.image_given.emit(image)
         else:
             super().insertFromMimeData(source)
 
@@ -282,6 +290,7 @@ class AttachmentStrip(ChipStrip):
         self.why_not_seen: Callable[[Attachment], str] = lambda _attachment: ""
         # Texts that are shown in another encoding, and as they were read first.
         self._first_read: dict[Attachment, Attachment] = {}
+        self._tasks = Tasks(lambda _name, _error: None)
 
     def attachments(self) -> tuple[Attachment, ...]:
         """Return the attachments in order."""
@@ -349,7 +358,7 @@ class AttachmentStrip(ChipStrip):
         menu.aboutToHide.connect(menu.deleteLater)
         why_not = self.why_not_seen(one) if not is_seen(one) else ""
         for name in ENCODINGS if one.encoding else ():
-            ticked(menu, name, name == one.encoding, partial(self._read_as, place, name))
+            ticked(menu, name, name == one.encoding, partial(self._on_encoding, one, name))
         ways = ((False, words("chat.look.text")), (True, words("chat.look.seen")))
         for seen, text in ways if not one.encoding else ():
             action = ticked(menu, text, is_seen(one) == seen, partial(self.look_chosen.emit, one, seen))
@@ -360,14 +369,21 @@ class AttachmentStrip(ChipStrip):
         at = chip if isinstance(chip, QWidget) else self
         menu.popup(at.mapToGlobal(QPoint(0, -menu.sizeHint().height() - 4)))
 
-    def _read_as(self, place: int, encoding: str, _checked: bool = False) -> None:
+    def _on_encoding(self, shown: Attachment, encoding: str, _checked: bool = False) -> None:
+        self._tasks.replace(f"read {shown.name}", self._read_as(shown, encoding))
+
+    async def _read_as(self, shown: Attachment, encoding: str) -> None:
         """Show a text as another encoding reads its bytes, beginning with the text as it was attached."""
-        shown = self._attachments[place]
-        first = self._first_read.pop(shown, shown)
-        text = clean_text(first.text.encode(first.encoding, "replace").decode(encoding, "replace"))
+        first = self._first_read.get(shown, shown)
+        text = await asyncio.to_thread(
+            lambda: clean_text(first.text.encode(first.encoding, "replace").decode(encoding, "replace"))
+        )
         changed = replace(first, text=text, encoding=encoding)
-        self._first_read[changed] = first
-        self.show_attachments((*self._attachments[:place], changed, *self._attachments[place + 1 :]))
+        # It may have been taken out meanwhile.
+        if shown in (now := list(self._attachments)):
+            now[now.index(shown)] = changed
+            self._first_read[changed] = first
+            self.show_attachments(now)
 
     def _on_remove(self, place: int, _checked: bool = False) -> None:
         gone = self._attachments[place]

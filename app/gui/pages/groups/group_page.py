@@ -51,7 +51,7 @@ class GroupForm(Form):
         self.cards.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._add_member = say(button("", "group_add_member"), language, "group.add_member")
         self._add_member.dress(look, "plus", "text")
-        self._offers = QMenu(self._add_member)
+        self._offers = QMenu(self._add_member, toolTipsVisible=True)
         self._add_member.setMenu(self._offers)
         self.model = named("group_model", ModelChoice(language, look))
         self.answers = AnswerStyleChoice(language, look)
