@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.app_driver import at_window
 from tests.gui.seen import saying
 from tests.gui.test_chat_page import person
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit
 
 from app.core.definitions import Group
 from tests.app_driver import Person, at_window, until
-from tests.gui.test_assistants import person
 from tests.gui.seen import inside
+from tests.gui.test_assistants import person
 
 __all__ = ["person"]
 

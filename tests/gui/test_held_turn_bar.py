@@ -1,7 +1,5 @@
 """A turn that holds a debate up: the ways on are offered where it is said, and work by key and by mouse."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -10,11 +8,11 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from app.core.council import Participant
 from app.engine.engine import DebateSetup
 from app.gui.panels.debate.discussion_view import DiscussionView
-from tests.app_driver import Person, at_window, until
+from tests.app_driver import Person, until
 from tests.gui.seen import saying
+from tests.gui.test_discussion_view import person
 from tests.repeats import slow_after
 from tests.wire import Fault, WireServer
-from tests.gui.test_discussion_view import person
 from tests.wire.fixtures import wire_home, wire_servers
 
 __all__ = ["person", "wire_home", "wire_servers"]

@@ -12,10 +12,9 @@ from PySide6.QtWidgets import QLabel
 from app.core.pictures import cleaned
 from app.core.session import ExportFormat
 from tests import app_driver
-from tests.app_driver import at_window
+from tests.gui.test_chat_page import person
 from tests.gui.test_transcript_feed import click
 from tests.pictures import SECRET, data_url, images_reply, png
-from tests.gui.test_chat_page import person
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 __all__ = ["person"]

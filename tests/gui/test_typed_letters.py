@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from app.gui.widgets.choices import DECIDE
 from tests.app_driver import Person, at_window, until
-from tests.gui.test_working_agents import person
 from tests.gui.every_page import CHAT, keep_all
+from tests.gui.test_working_agents import person
 
 __all__ = ["person"]
 
