@@ -219,9 +219,12 @@ def test_one_of_several_is_answered_alone_and_the_others_stay(made, qtbot):
     card.show_calls(messages)
     said: list[tuple[str, str]] = []
     card.call_answered.connect(lambda *each: said.append(each))
-    second = [one for one in card.findChildren(QWidget, "call_allow") if one.isVisible()][1]
-    qtbot.waitUntil(second.isEnabled)
-    QTest.mouseClick(second, Qt.MouseButton.LeftButton)
+
+    def allows() -> list[QWidget]:
+        return [one for one in card.findChildren(QWidget, "call_allow") if one.isVisible()]
+
+    qtbot.waitUntil(lambda: [one.isEnabled() for one in allows()] == [True] * 3)
+    QTest.mouseClick(allows()[1], Qt.MouseButton.LeftButton)
     assert said == [("q1", "allow")]
     card.show_calls([messages[0], messages[2]])
     assert card.accessibleName() == "Allow these 2 calls?"
