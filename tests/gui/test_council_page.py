@@ -357,6 +357,7 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     turns = [page.transcript.describe(one) for one in page.transcript.message_ids]
     assert len(turns) == 3 and all("The peak is the point." in one for one in turns)
     assert [len(said(page, place)) for place in range(3)] == [1, 1, 1]
+    page.steps.set_value(ANSWERS)
     assert "88% sure · first B" in texts_in(page.columns.all["p1"])
     assert saying(page.box, "All agree").startswith("All agree") and "debate" not in offered(page)
     # What was given up is shown without marks, and who names no statement leaves no empty line.
