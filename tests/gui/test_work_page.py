@@ -118,8 +118,8 @@ async def test_what_waits_is_moved_given_away_and_taken_out(busy):
     give = person.find(f"queue_give_{second[0]}")
     next(action for action in give.menu().actions() if action.text() == "Other").trigger()
     await until(lambda: engine.queues.jobs("other"))
-    line = person.find(f"queue_out_{fourth[0]}").parentWidget().parentWidget()
-    assert saying(line, "waiting for")
+    out = f"queue_out_{fourth[0]}"
+    await until(lambda: saying(person.find(out).parentWidget().parentWidget(), "waiting for"))
     press_button(person, ONE.id)
     await until(lambda: engine.queues.is_held(ONE.id))
     pace.slow = False
