@@ -2,6 +2,10 @@
 
 import asyncio
 
+from app.cli.arguments import Arguments
+from app.cli.commands.sessions import run_command
+from app.wiring import Moot
+
 
 class Answers:
     """Standard output and standard error, kept, and the user at the keyboard.
@@ -33,3 +37,9 @@ class Answers:
             finally:
                 self.given_up += 1
         return self._answers.pop(0)
+
+
+async def run(moot: Moot, arguments: Arguments, *answers: str | None) -> tuple[int, Answers]:
+    """Run a command; return its status, and what it wrote and asked."""
+    out = Answers(*answers)
+    return await run_command(moot, arguments, out, asyncio.Event()), out

@@ -26,7 +26,7 @@ from app.providers.model_file import find_model
 from app.storage.paths import DataPaths, resources_dir
 from app.wiring import Moot, open_moot
 from tests.app_driver import at_window, until
-from tests.asked import Answers
+from tests.asked import Answers, run
 from tests.providers.test_model_file import downloader, small
 from tests.wire.hub import catalogue_entry, hub
 
@@ -42,11 +42,6 @@ async def moot(data_dir: Path, small: bytes) -> AsyncIterator[Moot]:
     moot = await open_moot(data_dir)
     yield moot
     await moot.close()
-
-
-async def run(moot: Moot, arguments: Arguments, *answers: str | None) -> tuple[int, Answers]:
-    out = Answers(*answers)
-    return await run_command(moot, arguments, out, asyncio.Event()), out
 
 
 async def listed(moot: Moot) -> dict[str, object]:

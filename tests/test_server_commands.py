@@ -21,7 +21,7 @@ from app.core.tool import ServerState
 from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot
 from tests.app_driver import at_window, until
-from tests.asked import Answers
+from tests.asked import Answers, run
 from tests.split_hosts import loaded_tool_host, own_host, split_tool_hosts  # noqa: F401
 from tests.tools.servers.guarded import guarded
 from tests.tools.serving import SERVERS as PROGRAMS
@@ -37,11 +37,6 @@ async def moot(data_dir: Path) -> AsyncIterator[Moot]:
     moot = await open_moot(data_dir)
     yield moot
     await moot.close()
-
-
-async def run(moot: Moot, arguments: Arguments, *answers: str | None) -> tuple[int, Answers]:
-    out = Answers(*answers)
-    return await run_command(moot, arguments, out, asyncio.Event()), out
 
 
 async def state(moot: Moot) -> str:

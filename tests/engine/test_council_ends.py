@@ -1,7 +1,6 @@
 """How a council ends: what comes by itself after the answers, what that costs, and what a further question ends with."""
 
 from collections import Counter
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,16 +15,10 @@ from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
 from app.engine.engine import CouncilSetup
 from tests.builders import Bench, a_bench, a_log_store, people, remotes
-from tests.engine.test_council import SAYS, bench, held, wanted
-from tests.engine.test_council_verdict import judging
+from tests.engine.test_council import SAYS, held, wanted
+from tests.engine.test_council_verdict import judging, made
 
-
-@pytest.fixture
-async def made(tmp_path: Path) -> AsyncIterator[Bench]:
-    one = bench(tmp_path)
-    one.models.otherwise = judging
-    yield one
-    await one.engine.shutdown()
+__all__ = ["made"]
 
 
 def parts(made: Bench, session_id: str) -> Counter[str]:

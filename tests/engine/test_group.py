@@ -17,21 +17,11 @@ from app.core.tool import Tool
 from app.engine.group.director import addressed
 from app.engine.history import request_tokens
 from app.engine.request import turns_used
-from app.tools import planning
-from app.tools.declared import Outside
 from tests.builders import Bench, Script, a_bench, a_log_store, left_open
+from tests.engine.group_tools import PLAN_TOOLS, hand
 from tests.engine.test_sub_agents import who
 from tests.engine.test_turn import agent, calling, status
 
-
-async def _nothing(*_: object) -> dict[str, object]:
-    raise AssertionError("no tool here reaches outside")
-
-
-TOOLS = tuple(
-    one.bind(Outside(call=_nothing, settings=lambda: None, open_link=lambda _: None, files=None))  # type: ignore[arg-type, return-value]
-    for one in (*planning.ORCHESTRATION_TOOLS, *planning.TOOLS)
-)
 CREW = (agent("ann", name="Ann"), agent("bo", name="Bo", tools=("planning",)))
 
 
@@ -43,7 +33,7 @@ def bench(
     tools: Sequence[Tool] = (),
     **fields: object,
 ) -> Bench:
-    made = a_bench(a_log_store(tmp_path), agents=crew, tools=(*TOOLS, *tools))
+    made = a_bench(a_log_store(tmp_path), agents=crew, tools=(*PLAN_TOOLS, *tools))
     made.models.otherwise = answer
     group = Group(
         id="crew", name="Crew", members=("ann", "bo"), orchestrator=Leader(provider="remote0", model="m")
@@ -69,10 +59,6 @@ def acting(*steps: Script, member: Script = ("I did it.",)) -> Callable[[ModelRe
         return rest.pop(0) if rest else calling(("reportResult", {"result_in_detail": "That is all."}))
 
     return answer
-
-
-def hand(assistant: str, instruction: str = "Do it.") -> tuple[str, dict[str, str]]:
-    return "switchAssistant", {"assistant": assistant, "instruction": instruction}
 
 
 def talk(made: Bench, session_id: str) -> list[tuple[str, str]]:

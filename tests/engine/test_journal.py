@@ -1,9 +1,7 @@
 """Panels and the journal: what is saved and shared, what comes due, and how right models have been."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 
 import pytest
 
@@ -29,14 +27,9 @@ from app.engine.scores import (
 from app.engine.session_kinds import session_document
 from app.storage.codec import plain, read_session
 from tests.builders import Bench, people
-from tests.engine.test_council import bench, held, wanted
+from tests.engine.test_council import held, made, wanted
 
-
-@pytest.fixture
-async def made(tmp_path: Path) -> AsyncIterator[Bench]:
-    one = bench(tmp_path)
-    yield one
-    await one.engine.shutdown()
+__all__ = ["made"]
 
 
 async def test_a_panel_is_saved_shared_and_brought_in(made: Bench) -> None:

@@ -17,7 +17,7 @@ from app.core.servers import McpServer
 from app.core.session import Status
 from app.tools.toolbox import Toolbox
 from tests.builders import Bench, Script, a_bench, a_log_store
-from tests.engine.test_turn import ANSWER, calling
+from tests.engine.test_turn import ANSWER, calling, status
 from tests.split_hosts import loaded_tool_host, own_host, split_tool_hosts  # noqa: F401
 from tests.tools.serving import SERVERS
 from tests.tools.serving import Bench as Served
@@ -84,12 +84,6 @@ def questions(
     made: Bench, session_id: str, wanted: Callable[[Message], bool] = lambda one: True
 ) -> list[Message]:
     return [one for one in made.messages(session_id) if one.asks and wanted(one)]
-
-
-def status(made: Bench, session_id: str) -> str:
-    live = made.engine.live(session_id)
-    assert live is not None
-    return live.session.status
 
 
 def results(made: Bench, session_id: str) -> dict[str, Message]:

@@ -3,8 +3,9 @@
 from collections.abc import Collection, Sequence
 
 from app.core.message import Author, Message, MessageState, Prompt, ToolCall, Usage
-from app.core.session import Chat, ChatSession, Status
+from app.core.session import Chat, ChatSession, Session, Status
 from app.core.turns import Turns
+from app.gui.controllers.window import WindowController
 from app.gui.transcript.transcript_model import RowEntry, tree_rows
 
 USER = Author(id="user", name="User", kind="user")
@@ -133,3 +134,9 @@ def rows_of(messages: Sequence[Message], folded: Collection[str] = ()) -> list[R
     """Return the rows of a session with these messages."""
     turns = Turns(messages)
     return tree_rows(turns, turns.roots(), folded)
+
+
+async def bring_in(desk: WindowController, session: Session, messages: Sequence[Message]) -> None:
+    """Put a session among the others as an import does, and list it."""
+    await desk.engine._store.bring_in(session, messages)
+    desk._refresh_sessions()

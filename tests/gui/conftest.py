@@ -3,6 +3,8 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.gui.display.appearance import Look
+from app.storage.paths import resources_dir
 from tests.gui.shown_view import shown_view
 from tests.split_hosts import loaded_host, loaded_tool_host, own_host, split_hosts
 
@@ -20,3 +22,11 @@ def late_host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 def view(qtbot: QtBot):
     """Return a shown, empty view of a chat."""
     return shown_view(qtbot, 700, 500)
+
+
+@pytest.fixture
+def look(qapp):
+    """Return the light theme."""
+    result = Look(qapp, resources_dir(), "light")
+    yield result
+    result.deleteLater()

@@ -311,7 +311,7 @@ async def every_page(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     top.debate_button.setChecked(False)
     desk.show_session(DEBATE)
     yield await shown("verdict, wide")
-    desk.session_page._open_step("debate")
+    desk.session_page.steps.set_value("debate")
     yield await shown("debate")
     desk.show_session(WORK)
     await until(lambda: page.session_id == WORK)

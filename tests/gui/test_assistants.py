@@ -26,7 +26,7 @@ def kept(data_dir, agent_id: str) -> dict[str, object]:
 
 
 def editor(person: Person):
-    return person.window.controller.assistants._page.editor
+    return person.find("assistants_page").editor
 
 
 def side(person: Person):

@@ -28,15 +28,15 @@ async def open_copy(person: Person) -> None:
     assistants = person.window.controller.assistants
     assistants.duplicate("browser")
     await until(lambda: person.sees("assistants_page") and len(person.window.side_bar.assistants.ids()) == 4)
-    form = assistants._page.editor.form
+    form = person.find("assistants_page").editor.form
     form.sub_agents.choose("checker")
     form.tools.choose("subAgent")
-    await until(lambda: "✓" in assistants._page.editor.state.text())
+    await until(lambda: "✓" in person.find("assistants_page").editor.state.text())
     await person.settle()
 
 
 def form(person: Person):
-    return person.window.controller.assistants._page.editor.form
+    return person.find("assistants_page").editor.form
 
 
 @pytest.mark.slow
@@ -44,18 +44,18 @@ async def test_nothing_is_cut_off_in_the_smallest_window(person):
     assert cut_off(person) == []
     for box in form(person).findChildren(QSpinBox):
         assert box.lineEdit().width() >= QFontMetrics(box.font()).horizontalAdvance(box.text())
-    assert not person.window.controller.assistants._page._side.isVisible()
+    assert not person.find("assistants_page").cards.isVisible()
     person.window.resize(1440, 900)
     await person.settle()
     assert cut_off(person) == []
-    assert person.window.controller.assistants._page._side.isVisible()
+    assert person.find("assistants_page").cards.isVisible()
     assert person.window.height() <= 900, "the editor scrolls and does not stretch the window"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("agent_id", ["", "browser"])
 async def test_where_only_the_editor_fits_the_name_has_the_focus(person, agent_id):
-    page = person.window.controller.assistants._page
+    page = person.find("assistants_page")
     for size, holder in (((900, 600), form(person).name), ((1440, 900), page.cards)):
         person.window.resize(*size)
         person.window.controller.show_new()
@@ -105,7 +105,7 @@ async def test_switching_the_language_keeps_the_page_and_what_is_written(person)
     words.choose("en" if words.name == "ko" else "ko")
     await person.settle(0.4)
     assert person.sees("assistants_page")
-    assert person.window.top_bar._title.text() == words("side.assistants")
+    assert person.find("session_title").text() == words("side.assistants")
     assert person.find("assistant_instructions").toPlainText() == "Half a"
     assert person.find("assistant_model").currentText() == words("assistant.model.default")
     assert cut_off(person) == []

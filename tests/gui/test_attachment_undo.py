@@ -9,6 +9,7 @@ from app.core.draft import NEW
 from app.core.message import Attachment
 from tests import app_driver
 from tests.app_driver import at_window
+from tests.gui.seen import toasts
 from tests.gui.test_drafts_kept import ONE, TWO, keep_chat, names, on_disk, show
 
 until = partial(app_driver.until, seconds=60.0)
@@ -43,7 +44,7 @@ async def test_an_attachment_taken_off_comes_back_to_its_place_and_its_session(q
         await person.press("composer", Qt.Key.Key_Escape)
         person.window.controller.undo()
         assert names(page) == ["1", "2", "3"]
-        await until(lambda: "Nothing to undo." in [one.text for one in person.window.toasts._toasts])
+        await until(lambda: "Nothing to undo." in toasts(person.window))
 
 
 async def test_an_attachment_comes_back_on_the_welcome_page_too(qapp, data_dir):

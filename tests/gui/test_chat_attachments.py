@@ -20,11 +20,14 @@ from app.gui.widgets.text import ElidedLabel
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.files.documents import ODT, a_pdf, a_sealed_pdf, a_zip
+from tests.gui.seen import saying
 from tests.gui.test_drafts_kept import ONE, TWO, keep_chat, names, show
 from tests.gui.test_drop_anywhere import drop, enter
 from tests.wire import WireServer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 from tests.wire.providers_file import write_providers
+
+SENDS = "Your message is sent when the file has been read."
 
 until = partial(app_driver.until, seconds=60.0)
 
@@ -78,14 +81,14 @@ async def test_send_waits_for_the_file_and_goes_with_it(person, wire_servers, a_
     await person.press("composer", Qt.Key.Key_Return)
     await person.settle()
     assert page.session is None and page.composer.box.toPlainText() == "Sum it up"
-    assert page.chat_composer._waits.isVisible()
+    assert saying(page.chat_composer, SENDS)
     await come(file)
     await until(lambda: page.session is not None)
     live = person.window.controller.engine.live(page.session_id)
     assert [one.text for one in live.messages[0].attachments] == ["Three rules."]
     assert live.messages[0].content == "Sum it up"
     assert page.composer.box.toPlainText() == "" and names(page) == []
-    assert not person.sees("readings") and not page.chat_composer._waits.isVisible()
+    assert not person.sees("readings") and not saying(page.chat_composer, SENDS)
 
 
 @pytest.mark.slow
@@ -130,7 +133,7 @@ async def test_who_writes_on_or_takes_it_off_or_has_a_bad_file_sends_nothing_by_
     await give(person, bad)
     await person.write("composer", "With that")
     await person.press("composer", Qt.Key.Key_Return)
-    assert page.chat_composer._waits.isVisible()
+    assert saying(page.chat_composer, SENDS)
     await come(bad, b"\xff\xfe\x00")
     await until(lambda: person.sees("toast"))
     await until(lambda: not person.sees("readings"))
@@ -138,7 +141,7 @@ async def test_who_writes_on_or_takes_it_off_or_has_a_bad_file_sends_nothing_by_
     await give(person, unwanted)
     await person.press("composer", Qt.Key.Key_Return)
     await person.write("composer", "With that, and")
-    assert not page.chat_composer._waits.isVisible()
+    assert not saying(page.chat_composer, SENDS)
     await person.click(f"reading_cancel_{max(person.window.controller.chats.files._readings)}")
     await until(lambda: not person.sees("readings"))
     # Not as `come` does: the reader may have been cancelled before it opened the file, and nobody would take the text.

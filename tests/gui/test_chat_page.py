@@ -43,7 +43,7 @@ async def test_new_writes_to_the_last_assistant_and_the_chat_begins(person, wire
     page = person.window.controller.chat_page
     await until(lambda: page.session.status == "idle")
     assert said_last(wire_servers["openai"].requests[0]).endswith("    Tabs or spaces?"), "still indented"
-    assert person.window.top_bar._title.text() == "Tabs or spaces?"
+    assert person.find("session_title").text() == "Tabs or spaces?"
 
 
 @pytest.mark.slow
@@ -52,7 +52,7 @@ async def test_the_model_titles_the_chat_after_its_first_answer(person, wire_ser
     server.title = '"Indentation styles."'
     await person.click("new_button")
     await say(person, "Tabs or spaces?")
-    await until(lambda: person.window.top_bar._title.text() == "Indentation styles", what="the title")
+    await until(lambda: person.find("session_title").text() == "Indentation styles", what="the title")
     assert len(server.title_requests) == 1
     session = person.window.controller.chat_page.session
     assert session.title == "Indentation styles"
@@ -268,7 +268,7 @@ async def test_f2_renames_and_undo_brings_the_title_back(person, wire_servers): 
 @pytest.mark.slow
 async def test_what_cannot_be_sent_is_in_the_box_again(person):
     await person.click("new_button")
-    person.window.controller._state.keep("assistant", "nobody")
+    person.window.state.keep("assistant", "nobody")
     page = person.window.controller.chat_page
     too_long = "a line of words\n" * 25_001 + "the end"
     page.composer.box.setPlainText(too_long)

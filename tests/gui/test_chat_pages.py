@@ -18,6 +18,8 @@ from app.gui.widgets.question_card import QuestionCard
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect, call
+from tests.gui.seen import inside
+from tests.gui.test_chat_questions import done
 from tests.gui.web_engine import web_engine  # noqa: F401
 from tests.tools.serving import SERVERS, allow
 from tests.wire import Answer, WireServer
@@ -78,13 +80,6 @@ def page_card(person: Person) -> PageCard:
     return next(one for one in cards(person) if isinstance(one, PageCard))
 
 
-async def done(person: Person) -> None:
-    page = person.window.controller.chat_page
-    await until(lambda: page.session.status == "idle", what="the chat to go on")
-    await until(lambda: "Done." in person.transcript("transcript")[-1])
-    assert not person.sees("prompt_card")
-
-
 @pytest.mark.slow
 async def test_moots_own_question_is_native_and_a_servers_is_a_card_of_its_page(
     qapp,
@@ -111,8 +106,8 @@ async def test_moots_own_question_is_native_and_a_servers_is_a_card_of_its_page(
         # There is no viewer here: what the page says is shown as plain text, and asks nothing.
         [said] = [one for one in card.findChildren(QLabel) if "Pick a day" in one.text()]
         assert said.textFormat() == Qt.TextFormat.PlainText
-        card._box.setPlainText("Monday")
-        QTest.mouseClick(card._answer, Qt.MouseButton.LeftButton)
+        inside(card, "prompt_text").setPlainText("Monday")
+        QTest.mouseClick(inside(card, "prompt_answer"), Qt.MouseButton.LeftButton)
         await until(lambda: not any(isinstance(one, PageCard) for one in cards(person)))
         await person.settle(0.3)
         assert person.window.controller.chat_page.session.status == "waiting" and told == []
@@ -151,7 +146,7 @@ async def test_a_page_is_shown_and_its_answer_goes_on(qapp, data_dir, wire_home,
 
 def click_page(card: PageCard) -> None:
     """Click the middle of the page that a card shows."""
-    view = card._view
+    view = inside(card, "page_view")
     where = QPoint(view.width() // 2, view.height() // 2)
     QTest.mouseClick(view.focusProxy(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, where)
 
@@ -174,13 +169,13 @@ async def test_a_page_that_misbehaves_costs_no_answer(qapp, data_dir, wire_home,
         await person.settle(2.0)
         card = page_card(person)
         if kind == "is quiet":
-            os.kill(card._view.page().renderProcessPid(), 9)
-            await until(lambda: card._view is None, what="the end of the page")
+            os.kill(inside(card, "page_view").page().renderProcessPid(), 9)
+            await until(lambda: not person.sees("page_view"), what="the end of the page")
             assert card.show_page.isVisible()
             await person.click("page_show")
             await until(lambda: "ready" in card.findChild(QLabel, "page_note").text())
-        card._box.setPlainText("Tuesday")
-        QTest.mouseClick(card._answer, Qt.MouseButton.LeftButton)
+        inside(card, "prompt_text").setPlainText("Tuesday")
+        QTest.mouseClick(inside(card, "prompt_answer"), Qt.MouseButton.LeftButton)
         await done(person)
         await until(lambda: on_disk(data_dir, '"answer":"Tuesday"') == 1, what="the answer on the disk")
         await person.settle(0.3)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app.core.session import QueuedMessage, Status
 from tests import app_driver
 from tests.app_driver import at_window
+from tests.gui.seen import texts_in, waiting
 from tests.gui.test_chat_page import person, running, say  # noqa: F401
 from tests.gui.test_drafts_kept import ONE, keep_chat, show
 from tests.wire import Answer
@@ -42,8 +43,8 @@ async def test_what_is_said_meanwhile_queues_and_is_changed_moved_removed_and_se
     for text in ("one", "two", "three"):
         await say(person, text)
     await until(lambda: queued(page) == ["one", "two", "three"])
-    assert person.sees("queue") and page.queue._title.text() == "3 messages queued"
-    rows = list(page.queue._rows.values())
+    assert person.sees("queue") and "3 messages queued" in texts_in(page.queue)
+    rows = [waiting(page, text) for text in ("one", "two", "three")]
     QTest.mouseClick(rows[0].edit, Qt.MouseButton.LeftButton)
     box = rows[0].box
     await until(lambda: person.window.focusWidget() is box)
@@ -79,7 +80,7 @@ async def test_a_message_that_is_rewritten_while_it_waits_loses_no_words(person,
     for text in ("one", "two", "three"):
         await say(person, text)
     await until(lambda: queued(page) == ["one", "two", "three"])
-    rows = list(page.queue._rows.values())
+    rows = [waiting(page, text) for text in ("one", "two", "three")]
     for row, text in zip(rows, ("uno", "dos", "tres"), strict=True):
         row.edit.click()
         row.box.setPlainText(text)
@@ -118,7 +119,7 @@ async def held(person, server) -> object:  # noqa: F811
     for text in ("one", "two"):
         await say(person, text)
     await until(lambda: queued(page) == ["one", "two"])
-    page.queue._rows[page.session.chat.queue[0].id].edit.click()
+    waiting(page, "one").edit.click()
     server.script("openai-wire", lambda request: Answer("Yes."))
     await person.click("stop_button")
     await until(lambda: page.session.status == "stopped")
@@ -134,7 +135,7 @@ async def test_a_message_that_is_edited_is_sent_once_it_is_saved(person, wire_se
     # What is written now comes behind what waits already.
     await say(person, "three")
     await until(lambda: queued(page) == ["one", "two", "three"])
-    box = page.queue._rows[page.session.chat.queue[0].id].box
+    box = waiting(page, "one").box
     box.setPlainText("uno")
     QTest.keyClick(box, Qt.Key.Key_Return)
     await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
@@ -145,7 +146,7 @@ async def test_a_message_that_is_edited_is_sent_once_it_is_saved(person, wire_se
 @pytest.mark.slow
 async def test_a_message_whose_edit_is_cancelled_is_sent_as_it_was(person, wire_servers):  # noqa: F811
     page = await held(person, wire_servers["openai"])
-    box = page.queue._rows[page.session.chat.queue[0].id].box
+    box = waiting(page, "one").box
     box.setPlainText("uno")
     QTest.keyClick(box, Qt.Key.Key_Escape)
     await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
@@ -158,13 +159,12 @@ async def test_what_is_behind_an_edited_message_goes_on_once_that_is_moved_or_re
     wire_servers,  # noqa: F811
 ):
     page = await held(person, wire_servers["openai"])
-    first = page.session.chat.queue[0].id
-    page.queue._rows[first].down.click()
+    waiting(page, "one").down.click()
     await until(lambda: said(person)[-1] == "two" and page.session.status == "idle")
     assert queued(page) == ["one"]
     await say(person, "three")
     await until(lambda: queued(page) == ["one", "three"])
-    page.queue._rows[first].remove.click()
+    waiting(page, "one").remove.click()
     await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
     assert said(person) == ["Write the notes.", "Go on.", "two", "three"]
 
@@ -176,11 +176,11 @@ async def test_an_edited_message_is_held_over_a_restart(qapp, data_dir, wire_hom
     keep_chat(data_dir, ONE, status=Status.PAUSED, queue=queue)
     async with at_window(data_dir) as person:  # noqa: F811
         page = await show(person, ONE)
-        page.queue._rows["q1"].edit.click()
-        page.queue._rows["q1"].box.setPlainText("uno")
+        waiting(page, "one").edit.click()
+        waiting(page, "one").box.setPlainText("uno")
     async with at_window(data_dir) as person:
         page = await show(person, ONE)
-        row = page.queue._rows["q1"]
+        row = waiting(page, "one")
         assert row.box.isVisible() and row.box.toPlainText() == "uno"
         page.state_line.resume.click()
         await until(lambda: page.session.status == "idle")
@@ -195,7 +195,7 @@ async def test_what_is_rewritten_is_seen_whole(qapp, data_dir):
     keep_chat(data_dir, ONE, status=Status.PAUSED, queue=queue)
     async with at_window(data_dir, size=(900, 600)) as person:  # noqa: F811
         page = await show(person, ONE)
-        row = page.queue._rows["q5"]
+        row = waiting(page, "Point 5.")
 
         def seen_whole() -> bool:
             room = page.queue.viewport()
@@ -204,7 +204,7 @@ async def test_what_is_rewritten_is_seen_whole(qapp, data_dir):
         row.edit.click()
         row.box.setPlainText("one\ntwo\nthree\nfour")
         await until(lambda: row.height() > 80 and seen_whole())
-        for other in list(page.queue._rows.values())[:5]:
+        for other in [waiting(page, f"Point {number}.") for number in range(5)]:
             other.remove.click()
         await until(lambda: queued(page) == ["Point 5."])
         await until(seen_whole)

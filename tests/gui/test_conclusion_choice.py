@@ -5,16 +5,11 @@ from dataclasses import replace
 import pytest
 
 from app.core.council import ANY_JUDGE, Ends
-from app.core.provider import Price
 from tests.app_driver import at_window, until
-from tests.gui.test_setup_view import card_of
+from tests.gui.models import give_keys, give_prices
+from tests.gui.test_setup_view import card_of, person
 
-
-@pytest.fixture
-async def person(qapp, data_dir):
-    async with at_window(data_dir) as person:
-        person.window.controller.debates.show_setup()
-        yield person
+__all__ = ["person"]
 
 
 @pytest.mark.slow
@@ -22,16 +17,11 @@ async def test_each_way_to_end_has_the_words_of_the_first_page_and_its_price(per
     setup, engine = person.window.controller.panel.setup, person.window.controller.engine
     conclusion = setup.conclusion
 
-    async def price(_provider: str, _model: str) -> Price | None:
-        return Price(read=0.000002, written=0.00001)
-
     def shown(what: str) -> str:
         return person.find(f"price_{what}").text() if person.sees(f"price_{what}") else ""
 
-    monkeypatch.setattr(engine.estimates._models, "price", price)
-    for provider in ("openai", "anthropic"):
-        await engine.keys.set(provider, "sk-canary-typed-by-hand")
-    setup.seats.refresh()
+    give_prices(monkeypatch, engine)
+    await give_keys(person, "openai", "anthropic")
     await person.write("debate_topic", "Tabs or spaces?")
     await until(lambda: all("$" in shown(one) for one in ("ends", "polls")))
     choice = person.find("setup_ends")
@@ -85,8 +75,7 @@ async def test_each_way_to_end_has_the_words_of_the_first_page_and_its_price(per
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 async def test_what_the_models_cost_is_looked_up_when_the_list_of_judges_opens(person):
     engine = person.window.controller.engine
-    await engine.keys.set("openai", "sk-canary-typed-by-hand")
-    await person.window.controller._refresh_one_by_one()
+    await give_keys(person, "openai")
     assert engine.connections.known_facts("openai", "gpt-5.4-mini").prices is None
     await person.click("setup_judge")
     await until(
@@ -102,9 +91,7 @@ async def test_ballots_are_offered_where_somebody_can_vote_and_counted_in_the_es
     await person.write("debate_topic", "Tabs or spaces?")
     assert not setup.conclusion.polls.isEnabled()
     assert "too small" in setup.conclusion.polls.toolTip()
-    for provider in ("openai", "anthropic"):
-        await engine.keys.set(provider, "sk-canary-typed-by-hand")
-    setup.seats.refresh()
+    await give_keys(person, "openai", "anthropic")
     assert setup.conclusion.polls.isEnabled()
     assert not setup.conclusion.polls.isChecked(), "off until it is asked for"
     before = engine.estimates.debate(setup.setup(), 0)

@@ -13,6 +13,8 @@ from app.core import catalog
 from app.gui.dialogs.connect_dialogs import ConnectDialog
 from tests import app_driver
 from tests.app_driver import at_window
+from tests.gui.models import models_of
+from tests.gui.seen import saying
 from tests.repeats import slow_after
 from tests.wire.local_servers import LocalFake
 from tests.wire.replies import Answer, Fault
@@ -74,7 +76,7 @@ async def test_a_key_is_pasted_tested_and_the_provider_ready(kind, person, monke
         assert dialog.key.echoMode() == QLineEdit.EchoMode.Password
         dialog.key.setText(f"  {key}\n")
         assert dialog.key.text() == key
-        assert dialog._choice == kind, "the key says whose it is"
+        assert person.find(f"connect_{kind}").isChecked(), "the key says whose it is"
         await person.press("connect_key", Qt.Key.Key_Return)
         said = await answered(dialog)
         took = time.monotonic() - began
@@ -201,9 +203,9 @@ async def test_a_provider_is_found_by_its_name_and_added(person, monkeypatch):
         at_wire(monkeypatch, server, "openrouter")
         dialog = await open_dialog(person)
         await person.write("connect_search", "router")
-        assert dialog._choice == "openrouter"
+        assert person.find("connect_openrouter").isChecked()
         assert person.sees("connect_openrouter") and not person.sees("connect_openai")
-        assert "openrouter.ai" in dialog._page.text()
+        assert saying(dialog, "openrouter.ai")
         await person.write("connect_search", "")
         await until(lambda: person.sees("connect_openai"))
         dialog.key.setText(key)
@@ -238,27 +240,27 @@ async def test_azure_is_asked_for_the_deployment_at_the_users_own_address(person
 async def test_a_server_of_a_known_kind_needs_no_address_and_no_key(person):
     dialog = await open_dialog(person)
     await person.write("connect_search", "vllm")
-    assert dialog._choice == "vllm"
+    assert person.find("connect_vllm").isChecked()
     assert "http://127.0.0.1:8000/v1" in dialog.address.placeholderText()
     await person.click("connect_go")
     await until(lambda: dialog.answer.property("kind") == "error")
-    assert "vLLM" in dialog._kinds.checkedButton().text()
+    assert "vLLM" in person.find("connect_vllm").text() and person.find("connect_vllm").isChecked()
 
 
 @pytest.mark.slow
 async def test_a_key_chooses_its_provider_also_behind_a_search(person):
     dialog = await open_dialog(person)
     await person.write("connect_search", "gemini")
-    assert dialog._choice == "gemini"
+    assert person.find("connect_gemini").isChecked()
     dialog.key.setText("sk-or-v1-canary0123456789")
-    assert dialog._choice == "openrouter" and dialog.search.text() == ""
+    assert person.find("connect_openrouter").isChecked() and dialog.search.text() == ""
 
 
 @pytest.mark.slow
 async def test_a_key_is_not_taken_along_to_another_provider(person):
     dialog = await open_dialog(person)
     await person.write("connect_key", "sk-ant-canary-0123456789")
-    assert dialog._choice == "anthropic"
+    assert person.find("connect_anthropic").isChecked()
     assert "Anthropic" in dialog.answer.text()
     await person.click("connect_openai-compatible")
     assert dialog.key.text() == ""
@@ -315,7 +317,7 @@ async def test_what_asks_is_made_ready_while_the_dialog_is_open_and_no_wait_for_
         at_wire(monkeypatch, server)
         server.script(server.model, [Answer("Ready.", delay=2.0)])
         dialog = await open_dialog(person)
-        await until(lambda: desk.engine._models.host_pid is not None)
+        await until(lambda: models_of(desk.engine).host_pid is not None)
         dialog.key.setText(server.key)
         await person.click("connect_go")
         await until(lambda: dialog.answer.text().startswith("Getting ready"))

@@ -3,13 +3,14 @@
 from functools import partial
 
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface
+from PySide6.QtTest import QTest
 
 from app.gui.pages.council.council_page import CouncilPage
 from tests import app_driver
 from tests.app_driver import Person
-from tests.gui.test_council_page import HOLDS, ask, ended, opened, person, read
+from tests.gui.test_council_page import HOLDS, ask, ended, heard, person, read
 from tests.wire import WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
@@ -20,12 +21,12 @@ until = partial(app_driver.until, seconds=60.0)
 
 def listed(page: CouncilPage) -> list[QAccessibleInterface]:
     """Return the items of the list of columns."""
-    told = QAccessible.queryAccessibleInterface(page.columns._area.widget())
+    told = QAccessible.queryAccessibleInterface(page.columns.row.parentWidget())
     assert told.role() == QAccessible.Role.List and told.text(QAccessible.Text.Name) == "Answers"
     items = [told.child(place) for place in range(told.childCount())]
     assert [told.indexOfChild(one) for one in items] == [*range(len(items))]
     assert {one.role() for one in items} == {QAccessible.Role.ListItem}
-    assert all(one.parent().object() is page.columns._area.widget() for one in items)
+    assert all(one.parent().object() is page.columns.row.parentWidget() for one in items)
     return items
 
 
@@ -41,8 +42,7 @@ def within(item: QAccessibleInterface) -> list[QAccessibleInterface]:
 
 @pytest.mark.slow
 async def test_the_columns_are_a_list_in_the_order_of_the_participants(person: Person) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     items = listed(page)
     assert names(items) == ["GPT", "Claude", "Gemini"]
     said = items[0].text(QAccessible.Text.Name)
@@ -60,7 +60,7 @@ async def test_the_columns_are_a_list_in_the_order_of_the_participants(person: P
     await ended(page)
     # The merged answer is read alone until all are wanted beside each other.
     assert names(listed(page)) == ["Merged answer"]
-    page.columns._choose(None)
+    QTest.keyClick(page.columns.all[""].transcript, Qt.Key.Key_Escape)
     assert len(listed(page)) == 4
 
 
@@ -74,8 +74,7 @@ async def test_the_end_is_announced_once_with_state_headline_and_minority(
     monkeypatch.setattr(
         QAccessible, "updateAccessibility", lambda event: told.append((event.object(), event.message()))
     )
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
 
     def said() -> list[str]:
         return [text for speaker, text in told if speaker is page]

@@ -15,10 +15,11 @@ from app.gui.pages.council.decision_steps import VERDICT
 from app.gui.widgets.text import Paragraph
 from tests import app_driver
 from tests.app_driver import Person, at_window
-from tests.gui.test_council_page import HOLDS, ask, ended, offered, opened, options, script
+from tests.gui.seen import saying, texts_in
+from tests.gui.test_council_page import HOLDS, ask, ended, heard, next_step, offered, opened, options, script
 from tests.gui.test_council_verdict import debate, reply
 from tests.wire import WireServer
-from tests.wire.fixtures import wire_home, wire_servers
+from tests.wire.fixtures import call_count, wire_home, wire_servers
 
 __all__ = ["wire_home", "wire_servers"]
 
@@ -46,10 +47,6 @@ def outside(text: str) -> str:
     return f'{OUTSIDE}, nothing to run.\n@@ {{"answer": "{OUTSIDE}", "confidence": 60}}'
 
 
-def calls(servers: dict[str, WireServer]) -> int:
-    return sum(len(one.requests) for one in servers.values())
-
-
 def parts(page: CouncilPage, part: str) -> int:
     return sum(one.part == part and one.ended for one in page.messages)
 
@@ -69,17 +66,16 @@ async def after(person: Person, page: CouncilPage, button: str) -> None:
 async def test_all_are_asked_the_same_again_and_compared_anew(
     person: Person, wire_home: dict[str, WireServer]
 ) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     await person.click("council_use_1")
-    await until(lambda: page.columns.all["p0"]._use.text() == "In use")
+    await until(lambda: person.find("council_use_1").text() == "In use")
     await person.click("council_use_1")
-    await until(lambda: page.columns.all["p0"]._use.text() == "Use this", what="taking it back")
-    count = calls(wire_home)
+    await until(lambda: person.find("council_use_1").text() == "Use this", what="taking it back")
+    count = call_count(wire_home)
     await after(person, page, "council_again")
-    assert calls(wire_home) == count + 4, "three answers and the comparison"
+    assert call_count(wire_home) == count + 4, "three answers and the comparison"
     assert [parts(page, CouncilPart.ANSWER), parts(page, CouncilPart.DIFFERENCES)] == [6, 2]
-    assert page.glance._lacks.text() == "3 of 3 answered"
+    assert "3 of 3 answered" in texts_in(page.glance)
 
 
 @pytest.mark.slow
@@ -88,7 +84,7 @@ async def test_it_is_paused_and_goes_on_and_what_failed_is_retried_and_compared(
 ) -> None:
     script(wire_home, broken={"gemini"}, pace=0.05)
     page = await opened(person)
-    await until(lambda: page.box._what == "pause")
+    await until(lambda: next_step(page) == "pause")
     await person.click("decision_next")
     await until(lambda: page.session.status == "paused", what="the pause")
     assert page.box.next.text() == "Resume"
@@ -100,27 +96,26 @@ async def test_it_is_paused_and_goes_on_and_what_failed_is_retried_and_compared(
     await until(lambda: parts(page, CouncilPart.ANSWER) == 4, what="the late answer")
     await ended(page)
     # The script compares three answers, and there were two.
-    assert "nobody compared the answers" in page.glance._lacks.text()
-    count = calls(wire_home)
+    assert saying(page.glance, "nobody compared the answers")
+    count = call_count(wire_home)
     await after(person, page, "council_compare")
-    assert calls(wire_home) == count + 1 and page.glance._lacks.text() == "3 of 3 answered"
+    assert call_count(wire_home) == count + 1 and "3 of 3 answered" in texts_in(page.glance)
     assert "compare" not in offered(page)
 
 
 async def test_one_is_asked_more_by_the_button_under_its_answer(
     person: Person, wire_home: dict[str, WireServer]
 ) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     await person.click("council_more_2")
     assert page.composer.box.hasFocus() and person.find("decision_target").accessibleName() == "For: Claude"
     assert page.composer.box.placeholderText() == "Only Claude answers · 1 call"
-    count = calls(wire_home)
+    count = call_count(wire_home)
     await person.write("composer", "and with 400?")
     await person.click("send_button")
     await until(lambda: parts(page, CouncilPart.ANSWER) == 4)
     await ended(page)
-    assert calls(wire_home) == count + 1
+    assert call_count(wire_home) == count + 1
     assert not person.sees("council_more_4"), "nobody is behind a merged answer"
     await ask(person, "council_hide_names")
     place = [*page.people()].index("p1") + 1
@@ -132,7 +127,7 @@ async def test_one_is_asked_more_by_the_button_under_its_answer(
     await person.click("send_button")
     await until(lambda: parts(page, CouncilPart.ANSWER) == 5)
     await ended(page)
-    assert calls(wire_home) == count + 2
+    assert call_count(wire_home) == count + 2
 
 
 @pytest.mark.slow
@@ -143,18 +138,17 @@ async def test_who_says_something_else_from_outside_takes_part_and_no_call_is_ma
         for model in wire_home[kind].models:
             trailer = json.dumps({"answer": HOLDS["openai"], "confidence": 70})
             wire_home[kind].script(model, lambda _request, said=f"Postgres.\n@@ {trailer}": said)
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     await after(person, page, "council_check")
-    await until(lambda: page.box._what == "join", what="the offer")
-    count = calls(wire_home)
+    await until(lambda: next_step(page) == "join", what="the offer")
+    count = call_count(wire_home)
     await person.click("decision_next")
     await until(lambda: len(page.session.debate.participants) == 4, what="its seat")
-    assert calls(wire_home) == count
+    assert call_count(wire_home) == count
     column = page.columns.all[page.session.debate.participants[3].id]
     await until(column.isVisible, what="its column")
-    assert OUTSIDE in column.accessibleName() and "4 of 4 answered" in page.glance._lacks.text()
-    assert "join" not in offered(page) and page.box._what == "debate"
+    assert OUTSIDE in column.accessibleName() and saying(page.glance, "4 of 4 answered")
+    assert "join" not in offered(page) and next_step(page) == "debate"
 
 
 @pytest.mark.slow
@@ -164,14 +158,13 @@ async def test_on_the_verdict_others_object_answer_from_outside_and_take_part(
     for kind in ("openai", "anthropic", "gemini"):
         for model in wire_home[kind].models:
             wire_home[kind].script(model, lambda one, kind=kind: reply(kind, one.messages[-1].text))
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     await debate(person, page)
     assert page.steps.value() == VERDICT
     minority = next(one.option for one in page.verdict._shown.result.minority if one.now)
     await after(person, page, f"council_argue_{minority}")
     assert parts(page, CouncilPart.TURN) == 6
-    page._open_step(VERDICT)
+    page.steps.set_value(VERDICT)
     await after(person, page, "council_check")
     await until(lambda: person.sees("council_outside_join"), what="the offer")
     said = [one.text() for one in person.find("council_outside").findChildren(Paragraph)]
@@ -179,7 +172,7 @@ async def test_on_the_verdict_others_object_answer_from_outside_and_take_part(
     await person.click("council_outside_join")
     await until(lambda: len(page.session.debate.participants) == 4)
     assert OUTSIDE in options(page)
-    page._open_step(VERDICT)
+    page.steps.set_value(VERDICT)
     turns = parts(page, CouncilPart.TURN)
     await after(person, page, "council_stress")
     objections = [one for one in page.messages if one.part == CouncilPart.CHECK and one.round]

@@ -10,7 +10,8 @@ from app.gui.pages.council.council_columns import MERGED
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.widgets.controls import ShorteningButton
 from tests.app_driver import Person, at_window, until
-from tests.gui.test_council_page import HOLDS, ask, ended, opened, person, script
+from tests.gui.seen import inside
+from tests.gui.test_council_page import HOLDS, ask, ended, heard, person, script
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers
 
@@ -25,13 +26,12 @@ def seen(page: CouncilPage) -> list[str]:
 
 def switch(page: CouncilPage) -> list[str]:
     """Return what the switch offers, the one that is shown with a star."""
-    found = page.columns._switch.findChildren(ShorteningButton) if page.columns._switch.isVisible() else []
+    found = inside(page, "council_switch").findChildren(ShorteningButton)
     return [one.accessibleName() or one.text() for one in found if one.isVisible()]
 
 
 async def test_one_answer_is_read_alone_and_all_come_back(person: Person) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     everybody = seen(page)
     assert everybody == ["p0", "p1", "p2"] and switch(page) == []
     wide = page.columns.all["p1"].width()
@@ -70,8 +70,7 @@ async def test_where_there_is_no_room_for_all_one_is_alone(qapp, data_dir, wire_
     script(wire_home)
     async with at_window(data_dir, language=language, size=(900, 600)) as person:
         person.window.show_side(True)
-        page = await opened(person)
-        await ended(page)
+        page = await heard(person)
         await person.settle(0.2)
         assert seen(page) == ["p0"] and len(switch(page)) == 3
         assert not person.sees("council_enlarge_1")
@@ -87,8 +86,7 @@ async def test_where_there_is_no_room_for_all_one_is_alone(qapp, data_dir, wire_
 
 
 async def test_a_merged_answer_is_read_alone_and_gone_once_more_is_asked(person: Person) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     page.composer.setFocus()
     await ask(person, "council_merge")
     await until(lambda: seen(page) == [MERGED], 60.0, what="the merged answer")
@@ -112,8 +110,7 @@ async def test_answers_begin_at_their_top_and_a_question_stands_above_its_answer
     long = "\n\n".join(f"Point {number} of the answer." for number in range(90))
     for model in wire_home["openai"].models:
         wire_home["openai"].script(model, lambda _request: Answer(f"{long}\n@@ " + HELD))
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     await person.settle(0.2)
     column = page.columns.all["p0"].transcript
     assert column.place == (column.message_ids[0], 0) and column.pill.isHidden()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.council import Participant
 from app.core.message import Attachment, CouncilPart
@@ -22,12 +22,14 @@ from app.gui.display.appearance import Language
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.decision_steps import ANSWERS, DIFFERENCES, VERDICT
 from app.gui.panels.debate.cited_text import CitedText
-from app.gui.widgets.badge import initials
+from app.gui.widgets.badge import Chip, initials
+from app.gui.widgets.controls import Button
 from app.gui.widgets.text import Paragraph
 from tests import app_driver
 from tests.app_driver import Person, at_window
+from tests.gui.seen import inside, saying, texts_in
 from tests.wire import Answer, Fault, Recorded, WireServer
-from tests.wire.fixtures import wire_home, wire_servers
+from tests.wire.fixtures import call_count, wire_home, wire_servers
 
 __all__ = ["wire_home", "wire_servers"]
 
@@ -171,6 +173,15 @@ async def ended(page: CouncilPage) -> None:
     await until(lambda: page.session is not None and page.session.status in ("completed", "error"))
 
 
+async def heard(
+    person: Person, question: str = QUESTION, context: tuple[Attachment, ...] = ()
+) -> CouncilPage:
+    """Return the page of a council once all have answered."""
+    page = await opened(person, question, context)
+    await ended(page)
+    return page
+
+
 async def read(person: Person) -> None:
     """Go on from the blind pick that is offered to the verdict."""
     await until(lambda: person.sees("blind_close"), what="the offer")
@@ -182,9 +193,15 @@ def offered(page: CouncilPage) -> dict[str, str]:
     bar = page.box
     bar.more.choices.aboutToShow.emit()
     entries = [one for one in bar.more.choices.actions() if one.objectName()]
-    notes = [one for one in bar._notes.values() if one.isVisible()]
+    notes = [one for one in bar.findChildren(Button) if one.property("kind") == "link"]
+    notes = [one for one in notes if one.objectName().startswith("council_") and one.isVisible()]
     found = {one.objectName().removeprefix("council_"): one.text() for one in (*entries, *notes)}
-    return found | ({bar._what: bar.next.accessibleName()} if bar.next.isVisible() else {})
+    return found | ({next_step(page): bar.next.accessibleName()} if bar.next.isVisible() else {})
+
+
+def next_step(page: CouncilPage) -> str:
+    """Return the name of what the button of the next step asks for."""
+    return page.box._what
 
 
 async def ask(person: Person, name: str) -> None:
@@ -193,7 +210,7 @@ async def ask(person: Person, name: str) -> None:
     what = name.removeprefix("council_")
     if person.sees(name):
         await person.click(name)
-    elif bar._what == what:
+    elif next_step(person.window.controller.council_page) == what:
         await person.click("decision_next")
     else:
         bar.more.choices.aboutToShow.emit()
@@ -217,8 +234,7 @@ def said(page: CouncilPage, place: int) -> list[str]:
 
 @pytest.mark.slow
 async def test_each_answer_has_its_column_and_the_card_says_what_they_hold(person: Person) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     columns = [*page.columns.all.values()]
     assert [column.isVisible() for column in columns] == [True, True, True, False]
     for place, (kind, says) in enumerate(SAYS.items()):
@@ -229,10 +245,12 @@ async def test_each_answer_has_its_column_and_the_card_says_what_they_hold(perso
             and str(SURE[kind]) in columns[place].accessibleName()
         )
     assert columns[0].accessibleName().split(". ")[2].startswith("A") and "B" in columns[1].accessibleName()
-    assert page.box._chip.text() == "Leaning · 2 to 1"
+    assert texts_in(page.box, Chip) == ["Leaning · 2 to 1"]
     marked = columns[0].transcript.search.marks
     row = columns[0].transcript.canvas.row(0)
-    words = [row.text.plain_text[one.start : one.end] for one in marked.ranges(row, page._look.tokens)]
+    words = [
+        row.text.plain_text[one.start : one.end] for one in marked.ranges(row, person.window.look.tokens)
+    ]
     assert words == [
         "Let the server settle conflicts",
         "Forty laptops coming back from the field write in the same minutes",
@@ -246,22 +264,21 @@ async def test_each_answer_has_its_column_and_the_card_says_what_they_hold(perso
 async def test_one_is_used_all_are_merged_and_asked_more(
     person: Person, wire_home: dict[str, WireServer]
 ) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     await person.click("council_use_2")
-    await until(lambda: page.columns.all["p1"]._use.text() == "In use")
-    count = sum(len(server.requests) for server in wire_home.values())
+    await until(lambda: person.find("council_use_2").text() == "In use")
+    count = call_count(wire_home)
     await ask(person, "council_merge")
     await until(lambda: page.columns.all[""].isVisible() and page.session.status == "completed")
     first, second = (name for name in ("GPT", "Claude", "Gemini") if f"({name})" in said(page, 3)[0])
     assert first != second and "(1)" not in said(page, 3)[0]
-    assert sum(len(server.requests) for server in wire_home.values()) == count + 1
+    assert call_count(wire_home) == count + 1
     await person.write("composer", "@Claude and below 20 writers?")
     await person.press("composer", Qt.Key.Key_Return)
     await until(lambda: len(said(page, 1)) == 3, what="the second answer")
     await ended(page)
     assert len(said(page, 0)) == 1
-    assert sum(len(server.requests) for server in wire_home.values()) == count + 2
+    assert call_count(wire_home) == count + 2
 
 
 @pytest.mark.slow
@@ -270,15 +287,14 @@ async def test_a_failed_answer_says_why_above_the_result_and_is_retried_alone(
 ) -> None:  # type: ignore[no-untyped-def]
     script(wire_home, broken={"gemini"})
     async with at_window(data_dir) as person:
-        page = await opened(person)
-        await ended(page)
-        page._open_step(DIFFERENCES)
-        assert "2 of 3 answered" in page.glance._lacks.text() and page.glance.isVisible()
-        failed = next(one for one in page._messages.values() if one.state == "failed")
+        page = await heard(person)
+        page.steps.set_value(DIFFERENCES)
+        assert saying(page.glance, "2 of 3 answered") and page.glance.isVisible()
+        failed = next(one for one in page.messages if one.state == "failed")
         script(wire_home)
         count = len(wire_home["openai"].requests)
         page.columns.all["p2"].transcript.action_requested.emit(failed.id, "retry")
-        await until(lambda: "p2" in [one.author.id for one in page._messages.values() if one.state == "done"])
+        await until(lambda: "p2" in [one.author.id for one in page.messages if one.state == "done"])
         await ended(page)
         assert len(wire_home["openai"].requests) == count
 
@@ -290,9 +306,8 @@ async def test_where_all_agree_a_provider_is_offered_or_a_model_from_outside(
     for kind in SAYS:
         for model in wire_home[kind].models:
             wire_home[kind].script(model, lambda _: 'Postgres.\n@@ {"answer": "Postgres", "confidence": 70}')
-    page = await opened(person)
-    await ended(page)
-    assert page.box._chip.text().startswith("All agree") and "connect" in offered(page)
+    page = await heard(person)
+    assert saying(page.box, "All agree").startswith("All agree") and "connect" in offered(page)
     assert not {"check", "debate"} & {*offered(page)}
     assert page.box.next.text() == "Look for a counter-argument · at most 9 calls"
     await person.click("council_connect")
@@ -315,7 +330,7 @@ async def test_the_switch_of_the_composer_asks_several(person: Person) -> None:
     await until(lambda: page.session is not None and page.isVisible(), what="the council")
     assert page.session.debate.topic == QUESTION and page.session.debate.mode == "council"
     await ended(page)
-    asked = [one for one in page._messages.values() if one.part == CouncilPart.ANSWER]
+    asked = [one for one in page.messages if one.part == CouncilPart.ANSWER]
     assert len(asked) == len(setup.participants)
 
 
@@ -323,9 +338,8 @@ async def test_the_switch_of_the_composer_asks_several(person: Person) -> None:
 async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     person: Person, wire_home: dict[str, WireServer]
 ) -> None:
-    page = await opened(person)
-    await ended(page)
-    count = sum(len(server.requests) for server in wire_home.values())
+    page = await heard(person)
+    count = call_count(wire_home)
     assert page.box.next.text() == "Debate what is open · at most 14 calls"
     assert page.box.next.toolTip() == "2 rounds"
 
@@ -339,14 +353,15 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     await until(lambda: page.transcript.isVisible() and page.transcript.message_ids, what="the turn")
     await ended(page)
     # All agree after the first round: three turns, the ballots of all, and two readings.
-    assert sum(len(server.requests) for server in wire_home.values()) == count + 8
+    assert call_count(wire_home) == count + 8
     turns = [page.transcript.describe(one) for one in page.transcript.message_ids]
     assert len(turns) == 3 and all("The peak is the point." in one for one in turns)
     assert [len(said(page, place)) for place in range(3)] == [1, 1, 1]
-    assert page.columns.all["p1"]._sure.text() == "88% sure · first B"
-    assert page.box._chip.text().startswith("All agree") and "debate" not in offered(page)
+    page.steps.set_value(ANSWERS)
+    assert "88% sure · first B" in texts_in(page.columns.all["p1"])
+    assert saying(page.box, "All agree").startswith("All agree") and "debate" not in offered(page)
     # What was given up is shown without marks, and who names no statement leaves no empty line.
-    page._open_step(VERDICT)
+    page.steps.set_value(VERDICT)
     await read(person)
     minority, before_after = (
         page.verdict.findChild(QWidget, name).findChildren(CitedText)
@@ -381,7 +396,7 @@ async def test_the_panel_shows_how_the_council_stands_and_never_a_second_transcr
     server.script(server.model, lambda request: Answer(vote(request.messages[-1].text), delay=2.0))
     await ask(person, "council_debate")
     await until(lambda: any(one.endswith(f"writing…, {a}") for one in rows()), what="who writes")
-    assert summary.controls._round.text() == "Round 1 of 2"
+    assert "Round 1 of 2" in texts_in(summary.controls)
     await person.click("beside_pause")
     await until(lambda: page.session.status == "paused", what="the pause")
     await person.click("beside_resume")
@@ -398,15 +413,14 @@ async def test_the_panel_shows_how_the_council_stands_and_never_a_second_transcr
 
 
 def options(page: CouncilPage) -> dict[str, tuple[str, ...]]:
-    record = Record(page.session.debate, list(page._messages.values()))
+    record = Record(page.session.debate, page.messages)
     return {one.text: holders_of(record)[one.id] for one in record.options()}
 
 
 @pytest.mark.slow
 async def test_the_options_are_renamed_merged_and_added_by_the_user(person: Person) -> None:
-    page = await opened(person)
-    await ended(page)
-    assert page.glance._lacks.text() == "3 of 3 answered"
+    page = await heard(person)
+    assert "3 of 3 answered" in texts_in(page.glance)
     await person.click("segment_differences")
     await person.click("council_edit")
     await person.write("option_1", "Postgres")
@@ -423,23 +437,22 @@ async def test_the_options_are_renamed_merged_and_added_by_the_user(person: Pers
 
 @pytest.mark.slow
 async def test_names_are_hidden_and_words_found_over_all_columns(person: Person) -> None:
-    page = await opened(person, "Postgres or SQLite?")
-    await ended(page)
+    page = await heard(person, "Postgres or SQLite?")
     await ask(person, "council_hide_names")
     shown = [page.columns.row.itemAt(place).widget() for place in range(3)]
     assert [one.accessibleName().split(".")[0] for one in shown] == ["Answer 1", "Answer 2", "Answer 3"]
     assert shown == [page.columns.all[one] for one in page.people()]
-    for one in (*shown, *page.glance._options.findChildren(QWidget)):
+    for one in (*shown, *inside(page.glance, "council_options").findChildren(QWidget)):
         assert not any(name in one.accessibleName() for name in ("GPT", "Claude", "Gemini", "wire"))
     await ask(person, "council_hide_names")
     assert [page.columns.row.itemAt(place).widget() for place in range(3)] == [*page.columns.all.values()][:3]
     page.open_find()
     bar = page.find_bar
-    bar._box.setText("postgres")
-    await until(lambda: bar._count.text() == "1 of 2")
+    inside(bar, "find_box", QLineEdit).setText("postgres")
+    await until(lambda: texts_in(bar) == ["1 of 2"])
     for step, said, at in ((1, "2 of 2", "p2"), (1, "1 of 2", "p0"), (-1, "2 of 2", "p2")):
         bar.step_requested.emit(step)
-        assert (bar._count.text(), page.finder.at) == (said, at)
+        assert (texts_in(bar), page.finder.at) == ([said], at)
 
 
 @pytest.mark.slow
@@ -459,8 +472,8 @@ async def test_the_composer_of_a_chat_asks_several_without_a_comparison(
     await until(lambda: page.session is not None and page.isVisible(), what="the council")
     await ended(page)
     assert page.session.debate.topic == QUESTION
-    assert [one.part for one in page._messages.values()].count(CouncilPart.DIFFERENCES) == 0
-    assert "Grouped by their short answers" not in page.glance._lacks.text()
+    assert [one.part for one in page.messages].count(CouncilPart.DIFFERENCES) == 0
+    assert not saying(page.glance, "Grouped by their short answers")
 
 
 def test_a_tie_names_each_number(qapp: object) -> None:

@@ -15,10 +15,12 @@ from app.core.message import Author, CouncilPart
 from app.core.session import Status
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.decision_steps import ANSWERS, DECISION, DIFFERENCES, STEPS, StepButton
+from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import stops_in
-from app.gui.widgets.controls import Choice
+from app.gui.widgets.controls import Choice, MenuButton
 from tests.app_driver import Person, at_window, until
-from tests.gui.test_council_page import HOLDS, ask, ended, offered, opened, person, script
+from tests.gui.seen import inside, texts_in
+from tests.gui.test_council_page import HOLDS, ask, ended, heard, next_step, offered, opened, person, script
 from tests.wire.fixtures import wire_home, wire_servers
 
 __all__ = ["person", "wire_home", "wire_servers"]
@@ -30,8 +32,7 @@ def focus_order(page: CouncilPage) -> list[str]:
 
 
 async def test_the_steps_are_opened_by_click_and_key_and_say_what_they_would_do(person: Person) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     for name in ("decision_page", "council_view", "decision_steps", "council_tabs", "decision_next"):
         assert person.sees(name), name
     for name in ("decision_more", "decision_input", "composer", "send_button", "council_column_1"):
@@ -59,8 +60,7 @@ async def test_the_steps_are_opened_by_click_and_key_and_say_what_they_would_do(
 
 
 async def test_the_focus_stays_where_one_writes_when_the_step_that_had_it_is_left(person: Person) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     window, alt = person.window, Qt.KeyboardModifier.AltModifier
     page.columns.all["p1"].transcript.setFocus()
     QTest.keyClick(window, Qt.Key.Key_2, alt)
@@ -86,8 +86,7 @@ async def test_the_focus_stays_where_one_writes_when_the_step_that_had_it_is_lef
 
 @pytest.mark.parametrize("name", STEPS)
 async def test_the_words_of_an_open_step_are_whole(person: Person, name: str) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     step = person.find(f"segment_{name}", StepButton)
     page.steps.set_value(name)
     await person.settle()
@@ -100,13 +99,12 @@ async def test_the_words_of_an_open_step_are_whole(person: Person, name: str) ->
 
 
 async def test_the_marks_are_switched_each_by_its_word(person: Person) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     search = page.columns.all["p0"].transcript.search
     row = page.columns.all["p0"].transcript.canvas.row(0)
 
     def marked() -> list[str]:
-        ranges = search.marks.ranges(row, page._look.tokens)
+        ranges = search.marks.ranges(row, person.window.look.tokens)
         return [row.text.plain_text[one.start : one.end] for one in ranges]
 
     agreed, differs = marked()
@@ -116,13 +114,12 @@ async def test_the_marks_are_switched_each_by_its_word(person: Person) -> None:
     assert marked() == []
     await person.click("council_mark_differ")
     assert marked() == [differs]
-    page._open_step(DIFFERENCES)
+    page.steps.set_value(DIFFERENCES)
     assert not person.sees("council_mark_differ")
 
 
 async def test_the_page_is_mostly_answers_and_has_one_row_of_what_is_next(person: Person) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     await person.settle(0.2)
     assert page.columns.height() >= 0.6 * person.window.height()
     shown = [column for column in page.columns.all.values() if column.isVisible()]
@@ -137,14 +134,16 @@ async def test_a_narrow_page_has_a_menu_of_the_steps(qapp, data_dir, wire_home, 
     script(wire_home)
     async with at_window(data_dir, language=language, size=(900, 600)) as person:
         person.window.show_side(True)
-        page = await opened(person)
-        await ended(page)
+        page = await heard(person)
         await person.settle(0.2)
         assert page.columns.height() >= 0.45 * person.window.height()
-        assert not person.sees("segment_answers") and page.steps._menu.accessibleName() == at
+        assert (
+            not person.sees("segment_answers") and inside(page.steps, "decision_step").accessibleName() == at
+        )
         assert page.width() < 700
-        page.steps._menu.choices.aboutToShow.emit()
-        entries = page.steps._menu.choices.actions()
+        menu = inside(page.steps, "decision_step", MenuButton).choices
+        menu.aboutToShow.emit()
+        entries = menu.actions()
         assert [one.isEnabled() for one in entries] == [True, True, False, False, False, True]
         assert [one.isChecked() for one in entries] == [step == ANSWERS for step in STEPS]
         entries[1].trigger()
@@ -169,8 +168,7 @@ async def test_a_narrow_page_has_a_menu_of_the_steps(qapp, data_dir, wire_home, 
 
 
 async def test_tab_goes_from_the_steps_over_the_columns_to_the_bar_and_all_have_names(person: Person) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     names = focus_order(page)
     order = [
         "segment_answers",
@@ -201,7 +199,7 @@ async def test_the_next_step_is_pause_while_it_runs_and_keeps_its_colour_for_wha
 ) -> None:  # type: ignore[no-untyped-def]
     script(wire_home, pace=0.05)
     page = await opened(person)
-    await until(lambda: page.box._what == "pause")
+    await until(lambda: next_step(page) == "pause")
     assert page.box.next.text() == "Pause" and page.box.next.property("kind") == "primary"
     assert page.composer.box.placeholderText() == "You can send this once all have answered"
     await ended(page)
@@ -209,14 +207,13 @@ async def test_the_next_step_is_pause_while_it_runs_and_keeps_its_colour_for_wha
     assert offered(page)["stress"] == "Stress-test · at most 9 calls"
     assert page.box.next.property("kind") == "primary"
     # There what the user decides comes first.
-    assert page.box._chip.isVisible()
-    page._open_step(DECISION)
-    assert page.box.next.property("kind") == "" and not page.box._chip.isVisible()
+    assert texts_in(page.box, Chip)
+    page.steps.set_value(DECISION)
+    assert page.box.next.property("kind") == "" and not texts_in(page.box, Chip)
 
 
 async def test_the_bar_says_what_is_done_while_nobody_speaks(person: Person) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     session = page.session
     assert session is not None
     page.show_change(replace(session, status=Status.RUNNING))
@@ -228,15 +225,14 @@ async def test_the_bar_says_what_is_done_while_nobody_speaks(person: Person) -> 
     ):
         turn = TurnStarted(session_id=session.id, turn_id=part, author=author, part=part, round=1)
         page.show_turn(turn, starting=False)
-        assert page.box._words.text() == said
+        assert said in texts_in(page.box)
         assert page.transcript.typing.active == (part == CouncilPart.DISSENT), "a vote is no turn"
     page.show_change(session)
-    assert page.box._words.text() not in ("Voting…", "Judging…")
+    assert not {"Voting…", "Judging…"} & {*texts_in(page.box)}
 
 
 async def test_a_council_is_forked_as_it_stood_at_an_earlier_verdict(person: Person) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     await ask(person, "council_debate")
     await until(lambda: page.session is not None and page.session.status == "running", what="the debate")
     await ended(page)
@@ -247,7 +243,7 @@ async def test_a_council_is_forked_as_it_stood_at_an_earlier_verdict(person: Per
     first, said = page.session_id, len(page.messages)
     person.choose_from("decision_more", "As it stood at verdict 1")
     await until(lambda: page.session_id not in ("", first), what="the fork")
-    assert 0 < len(page.messages) < said and page.steps._buttons["verdict"].isEnabled()
+    assert 0 < len(page.messages) < said and person.find("segment_verdict").isEnabled()
 
 
 async def test_a_decision_is_found_in_the_palette_by_what_it_may_be(person: Person) -> None:

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QMenu, QWidget
 
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
 from app.core.council import ANY_JUDGE, Ends, Participant
@@ -24,6 +24,7 @@ from app.gui.panels.debate.cited_text import CitedText
 from app.gui.widgets.text import ElidedLabel, Paragraph
 from app.providers.model_file import find_model
 from tests.app_driver import Person, at_window
+from tests.gui.seen import inside, saying, texts_in
 from tests.gui.test_council_page import (
     HOLDS,
     QUESTION,
@@ -31,6 +32,7 @@ from tests.gui.test_council_page import (
     ask,
     compared,
     ended,
+    heard,
     judged,
     offered,
     opened,
@@ -86,8 +88,7 @@ async def shot(person: Person, name: str) -> None:
 
 
 async def debated(person: Person) -> CouncilPage:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     await debate(person, page)
     return page
 
@@ -127,7 +128,7 @@ async def test_claims_say_who_holds_and_denies_them_and_lead_to_where_that_was_s
     assert page.steps.value() == VOTES and page.verdict.isVisible()
     await person.settle()
     assert person.sees("council_before_after") and not person.sees("council_verdict")
-    page._open_step(DIFFERENCES)
+    page.steps.set_value(DIFFERENCES)
     assert page.differences.isVisible() and not page.verdict.isVisible()
     await shot(person, "claims")
     rows = page.differences.findChildren(ClaimRow)
@@ -146,23 +147,22 @@ async def test_claims_say_who_holds_and_denies_them_and_lead_to_where_that_was_s
     QTest.keyClick(queue, Qt.Key.Key_Return)
     assert page.steps.value() == ANSWERS and person.window.focusWidget() is page.columns.all["p1"].transcript
     # A statement of a round stands in the discussion.
-    turn = next(one.id for one in page._messages.values() if one.part == "turn" and one.author.id == "p1")
+    turn = next(one.id for one in page.messages if one.part == "turn" and one.author.id == "p1")
     page.verdict.cite_requested.emit(turn)
     assert page.steps.value() == DEBATE and page.transcript.isVisible()
     assert person.window.focusWidget() is page.transcript
     await shot(person, "discussion")
     page.open_find()
-    page.find_bar._box.setText("peak is the point")
-    await until(lambda: page.find_bar._count.text().endswith("of 3"))
-    page._open_step(ANSWERS)
+    inside(page.find_bar, "find_box", QLineEdit).setText("peak is the point")
+    await until(lambda: texts_in(page.find_bar)[0].endswith("of 3"))
+    page.steps.set_value(ANSWERS)
     await shot(person, "answers")
-    assert page.find_bar._count.text() == "0 of 0"
+    assert texts_in(page.find_bar) == ["0 of 0"]
 
 
 @pytest.mark.slow
 async def test_a_chip_says_where_a_quote_is_and_that_one_is_in_no_file(person: Person) -> None:
-    page = await opened(person, context=(Attachment(name="sync.md", text="Forty laptops  sync at night."),))
-    await ended(page)
+    page = await heard(person, context=(Attachment(name="sync.md", text="Forty laptops  sync at night."),))
     transcript = page.columns.all["p2"].transcript
     (row,) = transcript.message_ids
     assert transcript.describe(row).endswith(
@@ -172,9 +172,9 @@ async def test_a_chip_says_where_a_quote_is_and_that_one_is_in_no_file(person: P
         page.columns.all["p0"].transcript.message_ids[0]
     )
     # It is in the list of what has no support, also before anybody debates.
-    page._open_step(DIFFERENCES)
+    page.steps.set_value(DIFFERENCES)
     assert "[Gemini answer]" in [one.text() for one in page.differences.findChildren(QAbstractButton)]
-    page._open_step(ANSWERS)
+    page.steps.set_value(ANSWERS)
     await shot(person, "quotes")
 
 
@@ -204,7 +204,7 @@ async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
     cite = next(one for text in page.verdict.findChildren(CitedText) for one in text.stops)
     cite.click()
     assert page.steps.value() == ANSWERS and page.columns.isVisible()
-    page._open_step(VERDICT)
+    page.steps.set_value(VERDICT)
     again = next(
         one for one in page.verdict.findChildren(QAbstractButton) if one.text().startswith("Argue this")
     )
@@ -213,20 +213,17 @@ async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
 
 @pytest.mark.slow
 async def test_where_no_model_can_compare_it_says_why_and_offers_a_provider(person: Person) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
     debate = page.session.debate
     assert not {"connect", "allow"} & {*offered(page)}
     council = replace(debate.council, helper="")
     small = tuple(replace(one, provider="embedded") for one in debate.participants)
-    page._session = replace(page.session, debate=replace(debate, council=council, participants=small))
-    for one in [one for one in page._messages.values() if one.part == CouncilPart.DIFFERENCES]:
-        del page._messages[one.id]
-    page.refresh()
+    alone = replace(page.session, debate=replace(debate, council=council, participants=small))
+    page.show_session(alone, [one for one in page.messages if one.part != CouncilPart.DIFFERENCES])
     # A provider that is ready, and may not read the session yet.
     assert "allow" in offered(page) and "connect" not in offered(page)
-    assert "OpenAI could compare these answers" in page.box._words.text()
-    assert "built-in model can’t compare answers" in page.glance._lacks.text()
+    assert saying(page.box, "OpenAI could compare these answers")
+    assert saying(page.glance, "built-in model can’t compare answers")
     await shot(person, "locked")
     await person.click("council_allow")
     await until(lambda: person.sees("settings_dialog"))
@@ -240,14 +237,14 @@ async def test_where_no_model_can_compare_it_says_why_and_offers_a_provider(pers
         await engine.save_provider(replace(one.config, enabled=False))
     page.refresh()
     assert "connect" in offered(page) and "compare" not in offered(page)
-    assert "very small" in page.box._words.text() and "Add a provider" in page.box._words.text()
+    assert "Add a provider" in saying(page.box, "very small")
     # One that is ready elsewhere helps no session whose models all run on this computer.
     openai = next(one.config for one in engine.providers() if one.config.id == "openai")
     await engine.save_provider(replace(openai, enabled=True, base_url="https://models.example.com/v1"))
     await engine.keys.set("openai", "sk-canary-elsewhere")
     await engine.change_settings(lambda settings: replace(settings, may_read_any=("openai",)))
     page.refresh()
-    assert "nobody elsewhere may read this session" in page.box._words.text()
+    assert saying(page.box, "nobody elsewhere may read this session")
     assert not {"allow", "compare"} & {*offered(page)}
 
 
@@ -318,8 +315,7 @@ async def test_a_council_is_forked_after_a_round_and_goes_its_own_way(person: Pe
 
 
 async def test_a_verdict_that_was_seen_is_kept_as_read_and_moves_no_session(person: Person) -> None:
-    page = await opened(person)
-    await ended(page)
+    page = await heard(person)
 
     def read_at() -> str:
         assert page.session is not None and page.session.debate.council is not None
@@ -424,7 +420,7 @@ async def test_a_what_if_round_is_read_from_its_question_and_tells_of_no_debate(
     await person.write("composer", what_if)
     await person.click("send_button")
     await until(lambda: page.session.status == "running")
-    await until(lambda: page.box._words.text() == "Comparing the answers…", what="what is done")
+    await until(lambda: "Comparing the answers…" in texts_in(page.box), what="what is done")
     await ended(page)
     await until(lambda: person.sees("verdict_tab_2"), what="the second verdict")
     # All have answered anew and voted on that: nobody argued, and nobody has changed since.

@@ -324,7 +324,7 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     yield "history", panel
     desk.show_session(DEBATE)
     yield "verdict beside the panel", window.main_area
-    desk.session_page._open_step("debate")
+    desk.session_page.steps.set_value("debate")
     yield "discussion beside the panel", window.main_area
 
 

@@ -4,6 +4,7 @@ import json
 
 from app.gui.widgets.item_list import ItemList
 from tests.app_driver import at_window, until
+from tests.gui.seen import inside
 
 ROWS = [
     {"id": "openai", "kind": "openai", "base_url": 7},
@@ -25,6 +26,6 @@ async def test_the_settings_name_the_entry_and_nothing_starts(qapp, data_dir, mo
         assert "entry can’t be read" in rows.item(0).text
         dialog = person.find("settings_dialog")
         page = dialog.page("providers").page()
-        page._save.click()
+        inside(page, "provider_save").click()
         await until(lambda: "providers.json:6" in page.result.text())
         dialog.accept()

@@ -215,7 +215,7 @@ async def test_everything_else_is_exported_where_a_session_cannot_be(person, tmp
     with zipfile.ZipFile(target) as file:
         assert [name.rsplit(".", 1)[1] for name in file.namelist()] == ["md", "json", "md"]
         assert kept.id in file.namelist()[0]
-    said = person.find("settings_dialog").page("data")._line.said.text()
+    said = person.find("settings_dialog").page("data").said.text()
     assert "1 session could not be exported" in said
     assert gone.title in said
 

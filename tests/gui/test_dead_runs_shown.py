@@ -9,6 +9,7 @@ from app.core.session import Reason, Status
 from app.engine.chat import run as chat_run
 from tests import app_driver
 from tests.app_driver import at_window
+from tests.gui.seen import texts_in
 from tests.gui.test_chat_page import say
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -41,7 +42,7 @@ async def test_a_chat_that_a_fault_ended_says_so_and_is_resumed_by_a_click(
         await until(lambda: page.session and page.session.status == Status.ERROR)
         assert page.session.reason == Reason.FAULT
         await until(lambda: person.sees("chat_resume"))
-        said = page.state_line._text.text()
+        [said] = texts_in(page.state_line)
         assert said.startswith("Stopped by an internal error") and "foresaw" not in said
         assert not person.sees("stop_button")
         await person.click("chat_resume")

@@ -7,10 +7,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.core.session import Council, DebateSession
-from app.gui.pages.council.decision_steps import DEBATE, DECISION, MARGIN, VERDICT, VOTES
+from app.gui.pages.council.decision_steps import DEBATE, DECISION, MARGIN, VERDICT, VOTES, StepButton
 from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.widgets.boxes import stops_in
+from app.gui.widgets.controls import MenuButton
 from tests.app_driver import Person, at_window, until
+from tests.gui.seen import inside
 from tests.gui.test_council_page import ended, opened, script
 from tests.gui.test_council_verdict import texts
 from tests.gui.test_verdict_view import a_session, hold, votes
@@ -33,7 +35,7 @@ def counts(page: DebatePage) -> list[str]:
     """Return what stands beside each step, in grey where it is shut."""
     return [
         shown.accessibleName() + ("" if shown.isEnabled() else " (shut)")
-        for shown in page.steps._buttons.values()
+        for shown in page.steps.findChildren(StepButton)
     ]
 
 
@@ -125,9 +127,12 @@ async def test_a_narrow_debate_has_a_menu_of_the_steps(qapp, data_dir, language,
         page = show(person, session, said)
         person.find("debate_button").setChecked(True)  # type: ignore[attr-defined]
         await person.settle(0.3)
-        assert not person.sees("segment_debate") and page.steps._menu.accessibleName() == at
-        page.steps._menu.choices.aboutToShow.emit()
-        entries = page.steps._menu.choices.actions()
+        assert (
+            not person.sees("segment_debate") and inside(page.steps, "decision_step").accessibleName() == at
+        )
+        menu = inside(page.steps, "decision_step", MenuButton).choices
+        menu.aboutToShow.emit()
+        entries = menu.actions()
         assert [one.isChecked() for one in entries] == [step == DEBATE for step in DebatePage.STEPS]
         entries[2].trigger()
         assert page.steps.value() == VERDICT and page.verdict.isVisible()

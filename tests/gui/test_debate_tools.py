@@ -14,6 +14,7 @@ from app.gui.widgets.approval_card import ApprovalCard
 from tests import app_driver
 from tests.app_driver import at_window
 from tests.chat_scenes import call
+from tests.gui.seen import saying, texts_in
 from tests.gui.test_discussion_view import seats
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -51,7 +52,7 @@ async def test_an_approval_in_a_debate_is_given_on_its_card(person, wire_servers
     view = controller.session_page
     await until(lambda: view.session is not None and view.session.status == "waiting", what="the question")
     await until(lambda: person.sees("prompt_card"))
-    assert view.controls._banner_text.text() == "Waiting for your answer."
+    assert "Waiting for your answer." in texts_in(view.controls)
     await until(lambda: person.window.top_bar.status.text() == "Waiting for you")
     [row] = engine.work.rows(person.window.language.texts)
     assert (row.needs, row.says) == ("approval", "Ann asks: Allow “Open links”?")
@@ -65,7 +66,7 @@ async def test_an_approval_in_a_debate_is_given_on_its_card(person, wire_servers
     assert said[-2:] == ["I looked it up: no.", "Then I agree."]
     # The call has a row of its own, and is no statement.
     assert "call_1" not in str(said) and len(said) == 4
-    assert "2 turns" in view.controls._facts.text()
+    assert saying(view.controls, "2 turns")
 
 
 async def test_what_participants_may_use_is_chosen_in_the_setup(person):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QScrollArea
 
 from app.core.council import Participant
 from app.core.draft import Draft
@@ -14,7 +15,10 @@ from app.core.events import RetryScheduled
 from app.core.message import Attachment, Author, CouncilPart, Message
 from app.core.session import Debate, DebateMode, DebateSession
 from app.engine.engine import DebateSetup
+from app.gui.widgets.badge import Chip
+from app.gui.widgets.text import Paragraph
 from tests.app_driver import Person, at_window, until
+from tests.gui.seen import saying, texts_in
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -68,9 +72,9 @@ async def test_a_debate_runs_to_its_end_and_is_read_everywhere(person, wire_serv
     # A message after the end begins a what-if round.
     assert view.composer.isVisible() and view.composer.box.hasFocus()
     assert person.sees("debate_again")
-    assert not view.controls._cost.isVisible()
-    assert view.controls._facts.text().startswith("2 participants · 1 round · 2 turns")
-    await until(lambda: person.window.controller.panel.history._rows.rowCount() == 1)
+    assert not any("$" in text for text in texts_in(view.controls, Chip))
+    assert saying(view.controls, " turns").startswith("2 participants · 1 round · 2 turns")
+    await until(lambda: person.window.controller.panel.history.list.model().rowCount() == 1)
     person.window.controller.show_session(view.session_id)
     await until(lambda: person.window.controller.session_page.isVisible())
     await until(lambda: len(person.transcript()) == 2)
@@ -94,7 +98,7 @@ async def test_stepping_in_pausing_and_going_on(person, wire_servers):  # noqa: 
     view = person.window.controller.panel.discussion
     assert view.controls.pause.text() == "Pause now"
     await until(lambda: view.session.status == "paused", PATIENCE_S)
-    assert view.controls._banner.isVisible()
+    assert any("paused" in text.lower() for text in texts_in(view.controls))
     # The key that paused must not end the debate when it is pressed again.
     assert person.window.focusWidget() is view.controls.resume
     assert any("Two weeks at most." in line for line in person.transcript())
@@ -174,17 +178,16 @@ async def test_a_retry_is_counted_down(person):
     view.show_retry(
         RetryScheduled(session_id=session_id, turn_id="t", author=author, seconds=9.6, reason="rate_limit")
     )
-    assert "in 10 s" in controls._banner_text.text()
-    assert controls._banner_text.text().startswith("Retrying Openai in")
+    assert saying(controls, "in 10 s").startswith("Retrying Openai in 10 s")
     # What looks for options beside the turns does not end it.
     beside = {"id": "o", "turn_id": "o", "role": "assistant", "part": CouncilPart.DIFFERENCES}
     view.show_message(Message(author=Author(id="o", name="x", kind="helper"), **beside))
-    assert controls._banner.isVisible()
+    assert saying(controls, "Retrying Openai")
     controls.end_retry()
-    assert not controls._banner.isVisible()
+    assert not saying(controls, "Retrying Openai")
     fault = {"seconds": 3.6, "reason": "overloaded", "repeat": 2, "repeats": 3}
     view.show_retry(RetryScheduled(session_id=session_id, turn_id="t", author=author, **fault))
-    assert controls._banner_text.text().startswith("Openai: Asked again (2 of 3) in 4 s.")
+    assert saying(controls, "Openai: Asked again").startswith("Openai: Asked again (2 of 3) in 4 s.")
     assert not person.sees("debate_retry_now")
     await person.window.controller.engine.stop(session_id)
 
@@ -263,19 +266,20 @@ async def test_the_topic_stands_at_the_top_and_unfolds_with_its_files(person):
     page.show_session(session, [])
     person.window.main_area.setCurrentWidget(page)
     card = page.topic
-    assert person.sees("debate_topic_card") and not card._whole.isVisible()
-    assert card._line.text().startswith("Should we") and card._count.text() == "1 file"
+    whole, text = card.findChild(QScrollArea), card.findChild(Paragraph)
+    assert person.sees("debate_topic_card") and not whole.isVisible()
+    assert texts_in(card)[0].startswith("Should we") and texts_in(card)[1:] == ["1 file"]
     await person.click("debate_topic_card_toggle")
     await person.settle()
-    assert card._text.text() == topic and card._whole.isVisible()
-    assert card._whole.height() >= card._text.heightForWidth(card._text.width())
-    assert card._files.text() == "notes.md · 2.0k tokens"
-    wide = card._whole.height()
+    assert text.text() == topic and whole.isVisible()
+    assert whole.height() >= text.heightForWidth(text.width())
+    assert "notes.md · 2.0k tokens" in texts_in(card)
+    wide = whole.height()
     person.window.resize(900, 600)
     person.window.show_side(True)
-    await until(lambda: card._whole.height() > wide)
-    assert card._whole.height() >= card._text.heightForWidth(card._text.width())
+    await until(lambda: whole.height() > wide)
+    assert whole.height() >= text.heightForWidth(text.width())
     person.window.resize(1440, 900)
-    await until(lambda: card._whole.height() == wide)
+    await until(lambda: whole.height() == wide)
     page.show_session(replace(session, debate=replace(session.debate, topic="Tabs?")), [])
-    assert not card._whole.isVisible()
+    assert not whole.isVisible()

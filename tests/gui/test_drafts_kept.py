@@ -19,6 +19,7 @@ from app.storage.session_log import log_of
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.gui.chats import question
+from tests.gui.seen import texts_in, waiting
 from tests.gui.test_session_views import keep_debate
 
 until = partial(app_driver.until, seconds=60.0)
@@ -185,7 +186,7 @@ async def test_setup_is_as_it_was_left(qapp, data_dir):
         chosen = {one.name: one for one in setup.setup().participants}
         assert chosen["Lovelace"].role == "against" and chosen["Lovelace"].system_prompt == "You are kind."
         assert "Ben" not in chosen and len([name for name in chosen if name.endswith(" 2")]) == 1
-        assert setup._rounds_value.text() == "7"
+        assert "7" in texts_in(setup, "value")
         setup.seats.refresh()
         assert setup.draft == before
 
@@ -217,7 +218,7 @@ async def test_what_a_message_that_waits_is_to_say_instead_is_there_again(qapp, 
     keep_chat(data_dir, TWO)
     async with at_window(data_dir) as person:
         page = await show(person, ONE)
-        rows = page.queue._rows
+        rows = {f"q{number}": waiting(page, f"Point {number}.") for number in (1, 2, 3)}
         rows["q1"].edit.click()
         rows["q2"].edit.click()
         assert person.window.focusWidget() is rows["q2"].box
@@ -231,8 +232,8 @@ async def test_what_a_message_that_waits_is_to_say_instead_is_there_again(qapp, 
         await show(person, TWO)
         assert page.draft.queued == {}
         await show(person, ONE)
-        assert page.queue._rows["q2"].box.toPlainText() == "Point 2, and"
-        page.queue._rows["q2"].box.setPlainText("Point 2, and 4")
+        assert waiting(page, "Point 2.").box.toPlainText() == "Point 2, and"
+        waiting(page, "Point 2.").box.setPlainText("Point 2, and 4")
     await sends_what_was_written(data_dir, "Point 2, and 4")
     await sends_what_was_written(killed, "Point 2, and")
 
@@ -241,7 +242,7 @@ async def sends_what_was_written(data_dir: Path, text: str) -> None:
     """Find the second message that waits being rewritten, and be done with that."""
     async with at_window(data_dir) as person:
         page = await show(person, ONE)
-        rows = page.queue._rows
+        rows = {f"q{number}": waiting(page, f"Point {number}.") for number in (1, 2, 3)}
         assert [row.box.isVisible() for row in rows.values()] == [True, True, False]
         assert rows["q2"].box.toPlainText() == text
         QTest.keyClick(rows["q2"].box, Qt.Key.Key_Return)

@@ -16,8 +16,10 @@ from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import BlockDocument
 from app.gui.pages.council.council_columns import shown_people
 from app.gui.pages.council.vote_chart import MARK, VoteChart
+from app.gui.transcript.feed import BEAT_MS
 from app.storage.paths import resources_dir
 from tests.gui.chats import SESSION, call, gave, spoke
+from tests.gui.seen import runs
 from tests.gui.shown_view import shown_view
 
 
@@ -56,7 +58,7 @@ def test_a_running_tool_says_since_when(qtbot) -> None:
     object.__setattr__(result, "created_at", began)
     view.feed.show_session(SESSION, [spoke("m1", "tm", "", [call("c")]), result])
     assert ", running · 1:15," in view.describe("m1/0")
-    assert view.feed._beat.isActive()
+    assert runs(view.feed, BEAT_MS)
 
 
 def chart_of(qtbot, qapp, *rounds: int) -> VoteChart:

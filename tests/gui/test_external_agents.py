@@ -9,6 +9,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPlainTextEdit
 
 from tests.app_driver import at_window, until
+from tests.gui.seen import inside
+from tests.gui.test_settings_dialog import page
 from tests.providers.external import AGENT, told
 
 
@@ -21,10 +23,6 @@ async def person(qapp, data_dir, request):
         yield person
         if person.sees("settings_dialog"):
             person.find("settings_dialog").accept()
-
-
-def page(person):
-    return person.find("settings_dialog").page("providers").page()
 
 
 def agents(person):
@@ -50,12 +48,12 @@ async def test_an_agent_is_added_tried_and_denied(person, tmp_path):
     await until(lambda: [one.ready for one in agents(person)] == [True])
     await until(lambda: page(person).provider_id == agents(person)[0].config.id)
     assert not page(person).key.isVisible() and not page(person).base_url.isVisible()
-    page(person)._test.click()
+    inside(page(person), "provider_test").click()
     await until(lambda: "Models: small, large" in page(person).result.text())
     assert await asyncio.to_thread(told, tmp_path / "journal", "prompt") == []
-    page(person)._deny.click()
+    inside(page(person), "provider_deny").click()
     await until(lambda: [one.problem for one in agents(person)] == ["not_allowed"])
-    page(person)._allow.click()
+    inside(page(person), "provider_allow").click()
     await until(lambda: person.sees("agent_consent_dialog"))
     await person.click("agent_consent_allow")
     await until(lambda: [one.ready for one in agents(person)] == [True])
@@ -81,7 +79,7 @@ async def test_the_command_to_sign_in_can_be_copied(person, data_dir, tmp_path, 
     await person.click("agent_add")
     await person.click("agent_consent_allow")
     await until(lambda: page(person).provider_id == "gemini-cli")
-    page(person)._test.click()
+    inside(page(person), "provider_test").click()
     await until(lambda: "not signed in" in page(person).result.text())
-    page(person)._copy_login.click()
+    inside(page(person), "provider_copy_login").click()
     assert QGuiApplication.clipboard().text() == "gemini"

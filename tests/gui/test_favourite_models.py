@@ -13,6 +13,7 @@ from app.core.provider import ModelFacts, Price
 from app.core.settings import Settings
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.first_page import ModelChip
+from app.gui.panels.debate.participant_picker import PickRow
 from app.gui.widgets.item_list import HEADING
 from app.gui.widgets.model_choice import ModelMenu
 from tests import app_driver
@@ -178,7 +179,7 @@ async def test_saved_panels_stand_first_in_the_list_of_models_of_a_decision(pers
     pick = person.find("pick_panel_1")
     assert pick.isVisible() and pick.accessibleName() == "Three & more"
     assert pick.toolTip() == "GPT, Claude, Gemini"
-    tops = [one.mapTo(picker, QPoint()).y() for one in picker._rows if one.isVisible()]
+    tops = [one.mapTo(picker, QPoint()).y() for one in picker.findChildren(PickRow) if one.isVisible()]
     assert pick.mapTo(picker, QPoint()).y() < min(tops)
     QTest.keyClick(picker.search, Qt.Key.Key_Down)
     assert pick.hasFocus(), "the arrow leads to it"

@@ -115,9 +115,9 @@ async def test_one_that_starts_while_the_user_is_elsewhere_is_found_on_coming_ba
         assert not person.sees("first_offer_0")
         with LocalFake("LM Studio", MODELS) as fake:
             at_places(fake)
-            person.window.controller.providers._on_application_state(Qt.ApplicationState.ApplicationActive)
+            qapp.applicationStateChanged.emit(Qt.ApplicationState.ApplicationActive)
             await until(lambda: person.sees("first_offer_0"))
-        person.window.controller.providers._on_application_state(Qt.ApplicationState.ApplicationActive)
+        qapp.applicationStateChanged.emit(Qt.ApplicationState.ApplicationActive)
         await until(lambda: not person.sees("first_offer_0"))
 
 

@@ -12,6 +12,7 @@ from app.core.ids import new_id
 from app.core.session import Chat, ChatSession, Folder, SessionSummary
 from app.gui.widgets.item_list import ROW
 from tests.app_driver import Person, at_window, until
+from tests.gui.chats import bring_in
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 NAMES = ("one", "two", "three")
@@ -20,7 +21,6 @@ KEYS = Qt.Key
 
 async def fill(person: Person) -> list[str]:
     """Bring in three chats; return their ids, the newest first."""
-    store = person.window.controller.engine._store
     ids = []
     for place, name in enumerate(NAMES):
         at = f"2026-11-2{place}T10:00:00.000Z"
@@ -28,15 +28,14 @@ async def fill(person: Person) -> list[str]:
             id=new_id(), title=name, status="idle", created_at=at, updated_at=at,
             chat=Chat(assistant_id="assistant"),
         )  # fmt: skip
-        await store.bring_in(one, [])
+        await bring_in(person.window.controller, one, [])
         ids.insert(0, one.id)
-    person.window.controller._refresh_sessions()
     return ids
 
 
 def rows(person: Person) -> list[str]:
     """Return the rows: folders as [name], sessions inside with a dash, headings of days as they are."""
-    model = person.window.side_bar.sessions._rows
+    model = person.window.side_bar.sessions.model()
     found = []
     for row in range(model.rowCount()):
         content = model.data(model.index(row), ROW)
@@ -52,9 +51,11 @@ def row_at(person: Person, wanted: str) -> QPoint:
     sessions = person.window.side_bar.sessions
     place = rows(person).index(wanted)
     shown = [
-        one for one in range(sessions._rows.rowCount()) if sessions._rows.flags(sessions._rows.index(one))
+        one
+        for one in range(sessions.model().rowCount())
+        if sessions.model().flags(sessions.model().index(one))
     ]
-    return sessions.visualRect(sessions._rows.index(shown[place])).center()
+    return sessions.visualRect(sessions.model().index(shown[place])).center()
 
 
 def choose(person: Person, wanted: str) -> None:
@@ -201,7 +202,7 @@ async def test_a_session_begun_in_a_folder_uses_its_instructions_and_file(
         assert controller.panel.setup.files.paths == (str(file),)
         controller.show_new()
         assert page.chat_composer.folder.isVisible()
-        QTest.mouseClick(page.chat_composer._folder_leave, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(person.find("folder_leave"), Qt.MouseButton.LeftButton)
         assert not page.chat_composer.folder.isVisible()
         assert controller.panel.setup.files.paths == ()
 

@@ -12,6 +12,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.widgets.controls import Choice, WrappedTick
 from app.gui.widgets.question_card import FormCard
 from app.storage.paths import resources_dir
+from tests.gui.seen import inside, shown_card
 
 FIELDS = (
     FormField(key="name", label="<b>Name</b>", required=True),
@@ -27,12 +28,7 @@ def card(qtbot, qapp):
     words, look = Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light")
     prompt = Prompt(question="A table?", type=PromptType.FORM, fields=FIELDS)
     message = Message(id="m", turn_id="t", role="system", author=Author(id="b", name="B"), prompt=prompt)
-    made = FormCard(words, look, message)
-    qtbot.addWidget(made)
-    made.resize(620, made.heightForWidth(620))
-    made.show()
-    made._shown_at -= 1.0
-    return made
+    return shown_card(qtbot, FormCard(words, look, message))
 
 
 def wrong(card: FormCard) -> list[str]:
@@ -55,7 +51,7 @@ def test_a_form_is_filled_in_at_once_and_checked_before_it_is_sent(card):
     assert label.textFormat() == Qt.TextFormat.PlainText
     mail.setText("ada")
     seats.setText("5")
-    card._answer.click()
+    inside(card, "prompt_answer").click()
     assert wrong(card) == [
         "Fill this in.",
         "Enter an e-mail address, such as name@example.org.",
@@ -96,7 +92,7 @@ def test_what_was_entered_is_told_and_can_be_shown_again(card):
     seats.setText("3")
     card.findChildren(WrappedTick)[1].setChecked(False)
     card.write(kept)
-    assert json.loads(card._text()) == json.loads(kept)
+    assert json.loads(told[-1]) == json.loads(kept)
 
 
 def test_a_link_of_a_form_is_a_button_that_says_where_it_leads(qtbot, qapp):

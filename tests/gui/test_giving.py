@@ -14,6 +14,7 @@ from app.gui.pages.work.work_page import SHOWN_S
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect
+from tests.gui.seen import saying, texts_in
 from tests.gui.test_main_window import cut_off
 from tests.wire import Answer, Fault
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -88,7 +89,7 @@ async def test_a_failed_step_is_given_to_somebody_else_in_its_row(crew):
     offered["Other && co"].trigger()
     await until(lambda: page.session.status == "completed")
     assert who(person) == {"one": "other", "two": "architect"}
-    assert row._who.text() == "Other & co"
+    assert "Other & co" in texts_in(row)
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
@@ -119,21 +120,22 @@ async def test_before_the_start_a_line_says_who_does_what_and_a_menu_changes_it(
     page, box = person.window.controller.chat_page, person.window.controller.workflows.panel.work.start_box
     await person.click("workflow_button")
     await person.write("workflow_command", "Hello there")
-    assert not box._who.isVisible() and not person.sees("workflow_who"), "nothing would start"
+    assert not saying(box, "Who does what") and not person.sees("workflow_who"), "nothing would start"
     await person.write("workflow_command", "Cut the gem")
-    assert box._who.text() == "Who does what: Architect (First, Second)"
+    assert "Who does what: Architect (First, Second)" in texts_in(box)
     entries = who_menu(person, "workflow_who", "two")
     assert (
         next(iter(entries)) == "Who fits the role Architect"
         and entries["Who fits the role Architect"].isChecked()
     )
     entries["Other && co"].trigger()
-    assert box._who.text() == "Who does what: Architect (First), Other & co (Second)"
+    assert "Who does what: Architect (First), Other & co (Second)" in texts_in(box)
     assert who_menu(person, "workflow_who", "two")["Other && co"].isChecked()
     await person.choose("workflow_choice", "Bug fix")
-    assert "Other" not in box._who.text() and "temporary assistants (Reproduce" in box._who.text()
+    line = saying(box, "temporary assistants (Reproduce")
+    assert line and "Other" not in line
     await person.choose("workflow_choice", "Duo")
-    assert box._who.text() == "Who does what: Architect (First, Second)", "a choice is for one workflow"
+    assert "Who does what: Architect (First, Second)" in texts_in(box), "a choice is for one workflow"
     who_menu(person, "workflow_who", "two")["Other && co"].trigger()
     assert cut_off(person) == []
     await person.click("workflow_start")

@@ -3,6 +3,7 @@
 from app.core.definitions import Agent, Group
 from app.core.provider import Price
 from tests.app_driver import at_window, until
+from tests.gui.models import give_prices
 
 
 async def test_the_first_page_says_of_a_group_what_a_message_may_cost(qapp, data_dir, monkeypatch):
@@ -13,7 +14,7 @@ async def test_the_first_page_says_of_a_group_what_a_message_may_cost(qapp, data
         async def price(provider: str, model: str) -> Price | None:
             return Price(read=0.000002, written=0.00001) if provider == "openai" else Price()
 
-        monkeypatch.setattr(engine.estimates._models, "price", price)
+        give_prices(monkeypatch, engine, price)
         for name in ("Ann", "Bob"):
             await engine.assistants.save(Agent(id=name.lower(), name=name, provider="openai", model="gpt-x"))
         for group_id, limit in (("small", 2), ("large", 20)):

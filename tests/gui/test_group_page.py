@@ -16,6 +16,7 @@ from tests.app_driver import Person, at_window
 from tests.chat_scenes import call, said_last
 from tests.files.documents import a_pdf
 from tests.group_scenes import CAREFULLY, CREW, SHIP, STEPS, WHICH, crew, leads, members, replies
+from tests.gui.seen import saying, texts_in
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -143,9 +144,7 @@ async def test_the_box_says_how_it_stands_and_unfolds_by_keyboard(qapp, data_dir
     page = await at_work(person)
     box, toggle = page.box, person.find("orchestrator_toggle")
     assert not box.is_unfolded
-    assert box._title.text() == "Orchestrator"
-    assert box._done.text() == "1 of 4"
-    assert box._meta.text() == "turn 2 of 20"
+    assert {"Orchestrator", "1 of 4", "turn 2 of 20"} <= {*texts_in(box)}
     # Where no price is known, the top bar says so once.
     assert "no price known" in person.window.top_bar.cost.text()
     assert "Architect: 1 sub-agent" in box.accessibleDescription()
@@ -168,7 +167,7 @@ async def test_the_box_says_how_it_stands_and_unfolds_by_keyboard(qapp, data_dir
         stops.append(person.window.focusWidget())
     assert stops == [person.find("orchestrator_plan_add"), box.members, box.asks]
     rows[1].setFocus()
-    assert person.window.controller._state.flag("orchestrator_unfolded", False)
+    assert person.window.state.flag("orchestrator_unfolded", False)
     QTest.keyClick(rows[1], KEYS.Key_Escape)
     assert not box.is_unfolded
     assert person.window.focusWidget() is toggle
@@ -375,14 +374,14 @@ async def test_the_panel_shows_the_goal_and_todos_of_any_chat(person, wire_serve
     await person.click("plan_button")
     assert person.sees("plan_panel")
     panel = person.window.controller.groups.panel
-    assert "Open a chat" in panel._teach.text()
+    assert saying(panel, "Open a chat")
     wire_servers["openai"].script(MODEL, lambda request: Answer("Fine."))
     page = person.window.controller.chat_page
     person.window.controller.show_new("architect")
     await person.write("composer", "Hello.")
     await person.press("composer", KEYS.Key_Return)
     await until(lambda: page.session and page.session.status == "idle")
-    assert "one to-do per line" in panel._teach.text()
+    assert saying(panel, "one to-do per line")
     await person.write("plan_goal", "Ship it")
     person.find("plan_goal").setModified(True)
     await person.press("plan_goal", KEYS.Key_Return)
@@ -391,12 +390,12 @@ async def test_the_panel_shows_the_goal_and_todos_of_any_chat(person, wire_serve
         await person.write("panel_plan_add", text)
         await person.press("panel_plan_add", KEYS.Key_Return)
         await until(lambda: page.session.plan.items and page.session.plan.items[-1].text == text)  # noqa: B023
-    assert panel._teach.isHidden()
+    assert not saying(panel, "one to-do per line")
     rows = panel.list.rows()
     rows[0].setFocus()
     QTest.keyClick(rows[0], KEYS.Key_Space)
     await until(lambda: page.session.plan.items[0].done)
-    assert panel._done.text() == "1 of 2"
+    assert "1 of 2" in texts_in(panel)
     await person.click("debate_button")
     assert not person.sees("plan_panel")
     await person.click("plan_button")

@@ -4,20 +4,18 @@ import json
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPlainTextEdit
 
 from app.core.definitions import Group
 from tests.app_driver import Person, at_window, until
+from tests.gui.seen import inside
+from tests.gui.test_assistants import person
+
+__all__ = ["person"]
 
 ALT = Qt.KeyboardModifier.AltModifier
-
-
-@pytest.fixture
-async def person(qapp, data_dir):
-    async with at_window(data_dir) as person:
-        person.unfold_team()
-        yield person
 
 
 def kept(data_dir, group_id: str) -> dict[str, object]:
@@ -34,7 +32,7 @@ def side(person: Person):
 
 
 def page(person: Person):
-    return commands(person)._page
+    return person.find("group_page")
 
 
 def at(person: Person, name: str) -> bool:
@@ -46,6 +44,13 @@ def at(person: Person, name: str) -> bool:
 def said(person: Person) -> str:
     """Return what a screen reader reads of the first group."""
     return side(person).item(0).said
+
+
+def offered(person: Person) -> list[QAction]:
+    """Return what the button that adds a member offers."""
+    menu = person.find("group_add_member").menu()
+    menu.aboutToShow.emit()
+    return menu.actions()
 
 
 def members(person: Person) -> tuple[str, ...]:
@@ -89,13 +94,13 @@ async def test_a_new_group_gets_its_members_and_is_kept(qapp, data_dir):
         group_id = await make(person, "Release crew")
         assert not person.sees("group_first")
         assert not person.find("group_chat").isEnabled(), "nobody is in it"
-        assert person.window.top_bar._title.text() == "Release crew"
+        assert person.find("session_title").text() == "Release crew"
         assert person.window.top_bar.mode.text() == "Group"
         form = page(person).form
-        form._offers.aboutToShow.emit()
-        texts = [action.text() for action in form._offers.actions() if action.text()]
+        offers = offered(person)
+        texts = [action.text() for action in offers if action.text()]
         assert texts == ["Assistant", "Browser", "Checker", "New assistant"]
-        for action in form._offers.actions()[:2]:
+        for action in offers[:2]:
             action.trigger()
         assert members(person) == ("assistant", "browser")
         assert page(person).editor.definition_id == "browser"
@@ -164,7 +169,7 @@ async def test_a_member_that_comes_with_moot_is_replaced_by_a_copy_to_change_it(
     page(person).form.add("checker")
     await saved(person)
     person.click_row("member_cards", 0)
-    page(person).editor._banner_act.click()
+    inside(page(person), "assistant_banner_act").click()
     await until(lambda: "browser" not in kept(data_dir, group_id)["members"])
     assert len(kept(data_dir, group_id)["members"]) == 2
     assert kept(data_dir, group_id)["members"][1] == "checker"
@@ -175,8 +180,7 @@ async def test_a_member_that_comes_with_moot_is_replaced_by_a_copy_to_change_it(
 @pytest.mark.slow
 async def test_a_new_assistant_is_a_member_at_once(person, data_dir):
     group_id = await make(person, "Crew")
-    page(person).form._offers.aboutToShow.emit()
-    page(person).form._offers.actions()[-1].trigger()
+    offered(person)[-1].trigger()
     await until(lambda: len(kept(data_dir, group_id).get("members", ())) == 1)
     name = page(person).editor.form.name
     await until(lambda: person.window.focusWidget() is name)

@@ -27,7 +27,7 @@ async def person(qapp, data_dir, request):
 
 
 def page(person: Person):
-    return person.window.controller.group_commands._page
+    return person.find("group_page")
 
 
 def leaves(person: Person) -> list[str]:
@@ -74,7 +74,7 @@ async def test_beside_the_debate_panel_the_members_have_the_room_and_lead_to_the
     page(person).form.cards.setFocus()
     QTest.keyClick(page(person).form.cards, Qt.Key.Key_F2)
     await until(lambda: person.sees("assistants_page"))
-    assert person.window.controller.assistants._page.editor.definition_id == page(person).form.members[0]
+    assert person.find("assistants_page").editor.definition_id == page(person).form.members[0]
 
 
 @pytest.mark.slow
@@ -120,7 +120,7 @@ async def test_switching_the_language_keeps_the_page_and_what_is_written(person)
     await person.settle(0.4)
     assert person.sees("group_page")
     assert person.window.top_bar.mode.text() == words("kind.group")
-    assert person.window.top_bar._title.text() == page(person).form.name.text()
+    assert person.find("session_title").text() == page(person).form.name.text()
     assert person.find("group_instructions").toPlainText() == "Half a"
     assert person.find("group_model").currentText() == words("assistant.model.default")
     said = person.window.side_bar.groups.item(0).said
@@ -130,7 +130,7 @@ async def test_switching_the_language_keeps_the_page_and_what_is_written(person)
 
 @pytest.mark.slow
 async def test_the_ready_made_groups_are_chosen_with_the_keyboard(person):
-    actions = person.window.side_bar.group_section._menu.actions()
+    actions = person.find("group_add").menu().actions()
     words = person.window.language
     assert [action.text() for action in actions] == [
         words("group.new"), words("group.ready"), words("side.import_group")

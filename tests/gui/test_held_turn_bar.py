@@ -1,7 +1,5 @@
 """A turn that holds a debate up: the ways on are offered where it is said, and work by key and by mouse."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -10,22 +8,18 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from app.core.council import Participant
 from app.engine.engine import DebateSetup
 from app.gui.panels.debate.discussion_view import DiscussionView
-from tests.app_driver import Person, at_window, until
+from tests.app_driver import Person, until
+from tests.gui.seen import saying
+from tests.gui.test_discussion_view import person
 from tests.repeats import slow_after
 from tests.wire import Fault, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
-__all__ = ["wire_home", "wire_servers"]
+__all__ = ["person", "wire_home", "wire_servers"]
 
 REFUSED = Fault("rate429", retry_after=100.0)
 PATIENCE_S = 60.0
 KINDS = ("openai", "anthropic", "gemini")
-
-
-@pytest.fixture
-async def person(qapp, data_dir, wire_home) -> AsyncIterator[Person]:
-    async with at_window(data_dir) as person:
-        yield person
 
 
 async def start(person: Person, *kinds: str) -> DiscussionView:
@@ -53,7 +47,7 @@ async def test_a_turn_that_waits_is_skipped_by_key(person: Person, wire_home: di
     wire_home["openai"].script("openai-wire", lambda _: REFUSED)
     view = await start(person, *KINDS)
     await until(lambda: person.sees("debate_skip_turn"), PATIENCE_S)
-    assert "R&D" in view.controls._banner_text.text()
+    assert saying(view.controls, "R&D")
     retry, skip, without = (
         person.find(name, QPushButton)
         for name in ("debate_retry_now", "debate_skip_turn", "debate_without_1")
@@ -69,7 +63,7 @@ async def test_a_turn_that_waits_is_skipped_by_key(person: Person, wire_home: di
     await person.press("debate_skip_turn", Qt.Key.Key_Space)
     await until(lambda: view.session.status == "completed", PATIENCE_S)
     assert states(view) == [("openai", "failed"), ("anthropic", "done"), ("gemini", "done")]
-    assert "1 turn failed." in view.controls._banner_text.text()
+    assert saying(view.controls, "1 turn failed.")
     assert not person.sees("debate_skip_turn")
 
 
@@ -127,7 +121,7 @@ async def test_a_debate_that_failed_turns_paused_goes_on_without_one_of_them(
     await until(lambda: view.session.status == "completed", PATIENCE_S)
     assert states(view)[2:] == [("openai", "done"), ("gemini", "done")]
     left_out = {"en": "every single word left out · ", "ko": "every single word 중도 제외 · "}[language]
-    assert left_out in view.controls._facts.text()
+    assert saying(view.controls, left_out)
     desk = person.window.controller
     desk.show_session(view.session_id)
     await until(desk.panel.summary.isVisible, what="the debate beside its page")
@@ -170,7 +164,7 @@ async def test_a_single_failed_turn_is_taken_again_from_its_row(
 async def test_a_turn_is_copied_and_forked_by_the_buttons_over_it(person: Person) -> None:
     view = await start(person, *KINDS)
     await until(lambda: view.session.status == "completed", PATIENCE_S)
-    view._open_step("debate")
+    view.controls.side_chosen.emit("discussion")
     first = view.transcript.message_ids[0]
     rect = view.transcript.message_rect(first)
     QTest.mouseMove(view.transcript.viewport(), rect.center())

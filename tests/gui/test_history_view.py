@@ -1,6 +1,7 @@
 """History and the sidebar: every debate, to be found, opened, deleted and brought back (row D10)."""
 
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,10 @@ from app.core.session import Folder, SessionSummary
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.navigation.session_list import matches
 from app.gui.panels.debate.history_view import AVATAR_STEP, HistoryView, avatars
-from tests.app_driver import Person, at_window, until
+from tests.app_driver import Person, until
+from tests.gui.test_setup_view import person
+
+__all__ = ["person"]
 
 RESOURCES = Path(__file__).parent.parent.parent / "resources"
 
@@ -25,15 +29,8 @@ async def hold(person: Person, *topics: str) -> list[str]:
         person.window.controller.panel.setup.set_topic(topic)
         ids.append(await engine.debates.start(person.window.controller.panel.setup.setup()))
         await engine.stop(ids[-1])
-    await until(lambda: person.window.controller.panel.history._rows.rowCount() == len(topics))
+    await until(lambda: person.window.controller.panel.history.list.model().rowCount() == len(topics))
     return ids
-
-
-@pytest.fixture
-async def person(qapp, data_dir):
-    async with at_window(data_dir) as person:
-        person.window.controller.debates.show_setup()
-        yield person
 
 
 async def test_without_debates_there_is_one_sentence_and_one_button(person):
@@ -46,7 +43,7 @@ async def test_without_debates_there_is_one_sentence_and_one_button(person):
 async def test_debates_are_listed_newest_first_and_found(person):
     await hold(person, "Tabs or spaces?", "원격 근무, 늘려야 할까?")
     person.window.controller.panel.tabs.choose(2)
-    rows = person.window.controller.panel.history._rows
+    rows = person.window.controller.panel.history.list.model()
     assert [rows.data(rows.index(at)) for at in range(2)] == ["원격 근무, 늘려야 할까?", "Tabs or spaces?"]
     await person.write("history_search", "원격")
     assert rows.rowCount() == 1
@@ -68,7 +65,7 @@ async def test_the_debates_of_the_chosen_folder_are_listed_or_all(person):
     folder = await desk.engine.folders.save(Folder(id="", name="Work"))
     await desk.engine.chats.move(ids[0], folder.id)
     desk.panel.tabs.choose(2)
-    rows = desk.panel.history._rows
+    rows = desk.panel.history.list.model()
     assert rows.rowCount() == 2 and not person.sees("history_scope")
     desk.folders.choose(folder.id)
     assert [rows.data(rows.index(at)) for at in range(rows.rowCount())] == ["Tabs or spaces?"]
@@ -110,7 +107,7 @@ async def test_delete_can_be_undone(person):
     await until(lambda: person.window.controller.engine.sessions() == [])
     await until(lambda: person.sees("toast_action"))
     await person.click("toast_action")
-    await until(lambda: person.window.controller.panel.history._rows.rowCount() == 1)
+    await until(lambda: person.window.controller.panel.history.list.model().rowCount() == 1)
     assert person.window.controller.engine.sessions()[0].title == "Tabs or spaces?"
 
 
@@ -145,11 +142,10 @@ EVERYBODY = tuple(f"<b>Voice</b> {place}" for place in range(12))
 
 @pytest.mark.parametrize("width", [330, 470])
 def test_a_card_names_everybody_and_shows_its_day_beside_the_buttons(qapp, width):
-    row = SessionSummary(
-        id="1",
+    row = partial(
+        SessionSummary,
         kind="debate",
         title="Tabs or spaces?",
-        status="paused",
         updated_at=datetime.now(UTC).isoformat(),
         messages=3,
         mode="roles",
@@ -158,7 +154,7 @@ def test_a_card_names_everybody_and_shows_its_day_beside_the_buttons(qapp, width
     )
     view = HistoryView(Language(RESOURCES / "i18n", "en"), Look(qapp, RESOURCES, "light"))
     view.resize(width, 300)
-    view.show_sessions([row, row._replace(id="2", status="completed")])
+    view.show_sessions([row(id="1", status="paused"), row(id="2", status="completed")])
     view.show()
     try:
         qapp.sendPostedEvents()
@@ -189,9 +185,10 @@ def test_a_card_names_everybody_and_shows_its_day_beside_the_buttons(qapp, width
 
 
 def test_as_many_initials_as_there_is_room_for_and_how_many_more(qapp):
-    row = SessionSummary(
-        id="1", kind="debate", title="T", status="idle", updated_at="", messages=0, speakers=EVERYBODY
+    common = partial(
+        SessionSummary, id="1", kind="debate", title="T", status="idle", updated_at="", messages=0
     )
+    row = common(speakers=EVERYBODY)
     metrics = QFontMetrics(sized(QFont(), 12, 400))
     assert avatars(row, 1_000, metrics) == (6, "+6")
     for count in (0, 3, 5):
@@ -200,4 +197,4 @@ def test_as_many_initials_as_there_is_room_for_and_how_many_more(qapp):
         assert avatars(row, least, metrics) == (count, more)
         assert avatars(row, least - 1, metrics)[0] < max(1, count)
     assert avatars(row, 0, metrics) == (0, "")
-    assert avatars(row._replace(speakers=EVERYBODY[:2]), 1_000, metrics) == (2, "")
+    assert avatars(common(speakers=EVERYBODY[:2]), 1_000, metrics) == (2, "")

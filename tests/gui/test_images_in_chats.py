@@ -12,18 +12,14 @@ from PySide6.QtWidgets import QLabel
 from app.core.files import cleaned
 from app.core.session import ExportFormat
 from tests import app_driver
-from tests.app_driver import at_window
+from tests.gui.test_chat_page import person
 from tests.gui.test_transcript_feed import click
 from tests.pictures import SECRET, data_url, images_reply, png
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
+__all__ = ["person"]
+
 until = partial(app_driver.until, seconds=60.0)
-
-
-@pytest.fixture
-async def person(qapp, data_dir, wire_home):  # noqa: F811
-    async with at_window(data_dir) as person:
-        yield person
 
 
 @pytest.mark.slow

@@ -126,6 +126,6 @@ async def test_a_group_page_that_is_open_shows_who_came_in(person, data_dir):
     pick(person, 1)
     assert drag_onto(person, "crew", side(person).assistants)
     await until(lambda: members(data_dir, "crew") == ["checker", "browser"])
-    page = person.window.controller.group_commands._page
+    page = person.find("group_page")
     await until(lambda: page.form.cards.ids() == ("checker", "browser"))
     assert page.form.instructions.text() == "Be brief."

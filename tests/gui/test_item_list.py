@@ -16,13 +16,6 @@ KEYS = Qt.Key
 NAMES = ("one", "two", "three", "four")
 
 
-@pytest.fixture
-def look(qapp):
-    result = Look(QApplication.instance(), RESOURCES, "light")
-    yield result
-    result.deleteLater()
-
-
 def listed(qtbot, look: Look, style: ListStyle = TWO_LINES, **fields) -> ItemList:
     shown = ItemList(look, "a_list", style, **fields)
     qtbot.addWidget(shown)

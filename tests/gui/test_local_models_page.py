@@ -15,6 +15,7 @@ from app.providers.model_file import find_model
 from tests.app_driver import at_window, until
 from tests.desktop.desktops import BUS_ADDRESS
 from tests.desktop.desktops import desktop as screen_of_its_own
+from tests.gui.models import models_of
 from tests.providers.test_metered_connection import network_manager
 from tests.wire.hub import catalogue_entry, hub
 
@@ -66,7 +67,7 @@ async def test_a_model_is_downloaded_paused_resumed_and_debates(qapp, data_dir: 
             QTest.mouseClick(tiny.buttons["check"], Qt.MouseButton.LeftButton)
             await until(lambda: "does not vote or judge" in tiny.about.text(), 120)
             # A better one that takes broken premises for true votes.
-            models = window.controller.engine.voting._models
+            models = models_of(window.controller.engine)
             models.note_stable(LOCAL, "tiny", 8, "r" * 16 + "w" * 3 + "r" * 5, "")
             page.refresh()
             said = "Votes, but breaks no ties: missed 3 of 8 false premises."

@@ -11,9 +11,10 @@ from pytestqt.qtbot import QtBot
 
 from app.core.provider import ModelFacts, Price, ProviderStatus
 from app.gui.display.appearance import Language, Look
-from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker
+from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker, PickRow
 from app.gui.widgets.model_choice import ModelMenu
 from tests.builders import on_offer
+from tests.gui.seen import texts_in
 from tests.gui.test_drop_down_lists import RESOURCES
 
 # The platform of the tests has no real pop-ups.
@@ -101,8 +102,8 @@ def test_the_list_of_participants_says_what_a_model_can_do_and_costs(menu: Model
     picker = ParticipantPicker(menu.language, menu.look, lambda *_pair: known, menu.parentWidget())
     picker.show_models([ModelOffer(on_offer("One", "small"), "small", added=False)])
     picker.open(menu.parentWidget())
-    (row,) = picker._model_rows
-    assert row._note.text() == "images · $1.00 in, $4.00 out / 1M"
+    (row,) = picker.findChildren(PickRow)
+    assert texts_in(row) == ["images · $1.00 in, $4.00 out / 1M"]
     picker.close()
 
 

@@ -9,15 +9,18 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app.core.message import Author, Message, Prompt
 from app.gui.display.appearance import Language, Look
 from app.gui.panels.conversation_view import QuestionCards
 from app.gui.web_view import available
 from app.gui.widgets.approval_card import HIGHEST_PAGE, LOWEST, PageCard, ViewerOffer
+from app.gui.widgets.controls import TextBox
 from app.gui.widgets.question_card import QuestionCard
 from app.storage.paths import resources_dir
+from tests.app_driver import until
+from tests.gui.seen import inside, shown_card
 from tests.gui.web_engine import web_engine  # noqa: F401
 
 PROMPT = Prompt(
@@ -44,6 +47,25 @@ class Made:
         card.answered.connect(self.answers.append)
         card.dismissed.connect(lambda: self.answers.append("(skipped)"))
         card.link_requested.connect(self.links.append)
+
+    @property
+    def box(self) -> TextBox:
+        """The box for an answer of one's own words."""
+        return inside(self.card, "prompt_text", TextBox)
+
+    @property
+    def view(self) -> QWidget | None:
+        """The page itself while it is shown."""
+        return self._there("page_view")
+
+    @property
+    def asked(self) -> QWidget | None:
+        """The card that asks whether a tool of the page may run."""
+        return self._there("page_tool")
+
+    def _there(self, name: str) -> QWidget | None:
+        found = self.card.findChildren(QWidget, name)
+        return next((one for one in found if not one.isHidden()), None)
 
     def text(self, name: str) -> str:
         label = self.card.findChild(QLabel, name)
@@ -72,11 +94,7 @@ def made(qtbot, qapp) -> Callable[..., Made]:
     def make(text: str = HTML, mime: str = "text/html", **fields: object) -> Made:
         message = asked(text, mime, **fields)
         card = PageCard(words, look, message, ViewerOffer())
-        qtbot.addWidget(card)
-        card.resize(620, card.heightForWidth(620))
-        card.show()
-        card._shown_at -= 1.0
-        return Made(card)
+        return Made(shown_card(qtbot, card))
 
     return make
 
@@ -89,7 +107,7 @@ def test_it_says_whose_page_it_is_and_shows_none_of_it(made, monkeypatch):
     assert one.card.accessibleName() == "Which day?⟨U+202E⟩"
     # Where the viewer cannot be installed either, as in a double-click build, nothing offers it.
     assert "This copy of Moot can’t show pages" in one.text("page_note")
-    assert not one.card._install.isVisible()
+    assert not inside(one.card, "page_viewer").isVisible()
     assert not one.card.show_page.isVisible()
     assert not any("script" in label.text() for label in one.card.findChildren(QLabel))
 
@@ -108,11 +126,11 @@ def test_without_the_view_the_words_of_the_page_are_shown(made, monkeypatch):
 def test_without_the_view_it_is_answered_or_skipped(made, monkeypatch):
     monkeypatch.setattr("app.gui.widgets.approval_card.available", lambda: False)
     one = made()
-    QTest.keyClicks(one.card._box, "Monday")
-    QTest.keyClick(one.card._box, Qt.Key.Key_Return)
+    QTest.keyClicks(one.box, "Monday")
+    QTest.keyClick(one.box, Qt.Key.Key_Return)
     assert one.answers == ["Monday"]
     other = made()
-    QTest.mouseClick(other.card._skip, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(inside(other.card, "prompt_skip"), Qt.MouseButton.LeftButton)
     assert other.answers == ["(skipped)"]
 
 
@@ -147,7 +165,7 @@ def test_what_cannot_be_shown_says_so_and_can_be_answered(made, text, mime, name
     one = made(text, mime)
     assert named in one.text("page_note")
     assert not one.card.show_page.isVisible()
-    assert one.card._box.isVisible() and one.card._skip.isVisible()
+    assert one.box.isVisible() and inside(one.card, "prompt_skip").isVisible()
 
 
 @pytest.mark.parametrize(
@@ -165,17 +183,11 @@ async def test_where_the_sandbox_cannot_start_the_page_is_refused_in_words(
     assert one.text("page_text") == ""
     QTest.mouseClick(one.card.show_page, Qt.MouseButton.LeftButton)
     await until(lambda: said in one.text("page_note"))
-    assert one.card._view is None and one.text("page_text") == "Monday?"
+    assert one.view is None and one.text("page_text") == "Monday?"
     assert not one.card.show_page.isVisible()
-    QTest.keyClicks(one.card._box, "Monday")
-    QTest.keyClick(one.card._box, Qt.Key.Key_Return)
+    QTest.keyClicks(one.box, "Monday")
+    QTest.keyClick(one.box, Qt.Key.Key_Return)
     assert one.answers == ["Monday"]
-
-
-async def until(true, seconds: float = 20.0) -> None:
-    async with asyncio.timeout(seconds):
-        while not true():
-            await asyncio.sleep(0.02)
 
 
 async def test_the_window_does_not_wait_for_the_check_of_the_sandbox(made, monkeypatch):
@@ -194,8 +206,8 @@ async def test_the_window_does_not_wait_for_the_check_of_the_sandbox(made, monke
         QTest.mouseClick(each.card.show_page, Qt.MouseButton.LeftButton)
     await until(lambda: len(asked) == 2)
     assert threading.get_ident() not in asked
-    QTest.keyClicks(answered.card._box, "Monday")
-    QTest.keyClick(answered.card._box, Qt.Key.Key_Return)
+    QTest.keyClicks(answered.box, "Monday")
+    QTest.keyClick(answered.box, Qt.Key.Key_Return)
     assert (answered.answers, one.text("page_note")) == (["Monday"], "")
     ends.set()
     await until(lambda: "allow" in one.text("page_note"))
@@ -217,7 +229,7 @@ async def opened(made, script: str) -> Made:
 
 
 async def click(one: Made) -> None:
-    view = one.card._view
+    view = one.view
     where = QPoint(view.width() // 2, view.height() // 2)
     QTest.mouseClick(view.focusProxy(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, where)
     await asyncio.sleep(0)
@@ -238,9 +250,9 @@ async def test_a_click_in_the_page_answers_the_question_once(made):
 @needs_view
 async def test_what_a_page_answers_by_itself_is_only_suggested(made):
     one = await opened(made, "")
-    one.card._on_said('{"type": "prompt", "payload": {"prompt": "Sunday"}}', False)
-    assert (one.answers, one.card._box.text()) == ([], "Sunday")
-    one.card._on_said('{"type": "link", "payload": {"url": "https://a.b/"}}', False)
+    one.view.said.emit('{"type": "prompt", "payload": {"prompt": "Sunday"}}', False)
+    assert (one.answers, one.box.text()) == ([], "Sunday")
+    one.view.said.emit('{"type": "link", "payload": {"url": "https://a.b/"}}', False)
     assert one.links == []
     assert "https://a.b/" in one.text("page_note")
 
@@ -251,7 +263,7 @@ async def test_a_link_asks_and_an_intent_is_an_answer(made):
     await click(one)
     await until(lambda: one.links)
     assert (one.links, one.answers) == (["https://a.b/"], [])
-    one.card._on_said('{"type": "intent", "payload": {"intent": "book", "params": {"n": 2}}}', True)
+    one.view.said.emit('{"type": "intent", "payload": {"intent": "book", "params": {"n": 2}}}', True)
     assert one.answers == ['book {"n": 2}']
 
 
@@ -266,15 +278,15 @@ async def test_a_tool_asks_first_and_a_no_is_told_to_the_page(made):
         "+ event.data.error.message } }))",
     )
     await click(one)
-    await until(lambda: one.card._asked is not None)
-    asked = one.card._asked
+    await until(lambda: one.asked is not None)
+    asked = one.asked
     assert not asked.allow.isEnabled() and not asked.always.isVisible()
     QTest.mouseClick(asked.deny, Qt.MouseButton.LeftButton)
     await until(lambda: "told: The user did not allow it." in one.text("page_note"))
     assert one.answers == []
     await click(one)
-    await until(lambda: one.card._asked is not None and one.card._asked.allow.isEnabled())
-    QTest.mouseClick(one.card._asked.allow, Qt.MouseButton.LeftButton)
+    await until(lambda: one.asked is not None and one.asked.allow.isEnabled())
+    QTest.mouseClick(one.asked.allow, Qt.MouseButton.LeftButton)
     assert one.answers == ['Please call the tool day with {"n": 1}']
 
 
@@ -282,20 +294,20 @@ async def test_a_tool_asks_first_and_a_no_is_told_to_the_page(made):
 async def test_a_page_has_the_height_it_wants_within_limits(made):
     one = await opened(made, "")
     for wanted, given in ((10, LOWEST), (200, 200), (90_000, HIGHEST_PAGE)):
-        one.card._on_said(f'{{"type": "ui-size-change", "payload": {{"height": {wanted}}}}}', False)
-        assert one.card._view.height() == given
+        one.view.said.emit(f'{{"type": "ui-size-change", "payload": {{"height": {wanted}}}}}', False)
+        assert one.view.height() == given
         assert one.card.heightForWidth(620) > given
 
 
 @needs_view
 async def test_a_page_that_dies_leaves_the_card_and_can_be_shown_again(made):
     one = await opened(made, "")
-    os.kill(one.card._view.page().renderProcessPid(), 9)
-    await until(lambda: one.card._view is None)
+    os.kill(one.view.page().renderProcessPid(), 9)
+    await until(lambda: one.view is None)
     assert "stopped working" in one.text("page_note")
     assert one.card.show_page.text() == "Show page"
     QTest.mouseClick(one.card.show_page, Qt.MouseButton.LeftButton)
     await until(lambda: "ready" in one.text("page_note"))
     QTest.mouseClick(one.card.show_page, Qt.MouseButton.LeftButton)
-    assert one.card._view is None and one.text("page_note") == ""
+    assert one.view is None and one.text("page_note") == ""
     await asyncio.sleep(0.2)

@@ -15,6 +15,7 @@ from app.core.texts import fits
 from app.gui.dialogs.palette import PaletteEntry
 from app.gui.widgets.item_list import ROW
 from tests.app_driver import Person, at_window, until
+from tests.gui.seen import saying
 from tests.gui.test_session_export import long_chat
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -156,7 +157,7 @@ async def test_only_the_last_search_is_shown_and_typing_never_waits(person, monk
 @pytest.mark.slow
 async def test_nothing_found_is_said(person):
     QTest.keyClicks(person.find("palette_box"), "zzqq")
-    await until(lambda: person.window.language("palette.nothing") in palette(person)._note.text())
+    await until(lambda: saying(palette(person), person.window.language("palette.nothing")))
     assert lines(person) == []
 
 

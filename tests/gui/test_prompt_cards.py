@@ -7,16 +7,17 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QScrollArea, QWidget
 
 from app.core.message import Author, Message, Prompt
 from app.core.texts import exact
 from app.core.tool import argument_rows, readable_rows
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.approval_card import ApprovalCard
-from app.gui.widgets.question_card import QuestionCard
+from app.gui.widgets.approval_card import ApprovalCard, ArgumentsBox
+from app.gui.widgets.question_card import OptionRow, QuestionCard
 from app.gui.widgets.text import ElidedLabel, Paragraph
 from app.storage.paths import resources_dir
+from tests.gui.seen import inside, saying, shown_card
 
 ENTER = Qt.Key.Key_Return
 
@@ -31,17 +32,17 @@ def made(qtbot, qapp):
         author = Author(id="b", name="Browser", kind="sub", path=("architect", "browser"), depth=depth)
         message = Message(id="m", turn_id="t", role="tool", author=author, prompt=prompt)
         card = (ApprovalCard if prompt.type == "approval" else QuestionCard)(words, look, message)
-        qtbot.addWidget(card)
-        card.resize(620, card.heightForWidth(620))
-        card.show()
-        card.activateWindow()
-        card._shown_at -= 1.0
+        shown_card(qtbot, card).activateWindow()
         answers: list[str] = []
         card.answered.connect(answers.append)
         card.dismissed.connect(lambda: answers.append("(skipped)"))
         return card, answers
 
     return make
+
+
+def rows(card) -> list[OptionRow]:
+    return card.findChildren(OptionRow)
 
 
 def held(widget, key=ENTER) -> None:
@@ -76,7 +77,7 @@ def test_something_else_is_written(made):
     assert box.isHidden()
     QTest.keyClick(card, Qt.Key.Key_4)
     assert box.isVisible() and card.focusWidget() is box
-    assert not card._answer.isEnabled()
+    assert not inside(card, "prompt_answer").isEnabled()
     QTest.keyClicks(box, "4 of them")
     QTest.keyClick(box, ENTER)
     assert answers == ["4 of them"]
@@ -84,19 +85,19 @@ def test_something_else_is_written(made):
 
 def test_more_options_than_number_keys(made):
     card, answers = made(options(12))
-    assert [row._number for row in card._rows] == [*"123456789", "", "", "", ""]
+    assert [row._number for row in rows(card)] == [*"123456789", "", "", "", ""]
     QTest.keyClick(card, Qt.Key.Key_0)
-    QTest.mouseClick(card._rows[11], Qt.MouseButton.LeftButton)
-    QTest.mouseClick(card._answer, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(rows(card)[11], Qt.MouseButton.LeftButton)
+    QTest.mouseClick(inside(card, "prompt_answer"), Qt.MouseButton.LeftButton)
     assert answers == ["Answer 11"]
 
 
 def test_yes_or_no_and_neither_is_chosen_in_advance(made):
     card, answers = made(Prompt(question="Go on?", type="yesno"))
-    assert not any(row.isChecked() for row in card._rows) and not card._answer.isEnabled()
+    assert not any(row.isChecked() for row in rows(card)) and not inside(card, "prompt_answer").isEnabled()
     QTest.keyClick(card, ENTER)
     assert answers == []
-    assert [row.words() for row in card._rows] == ["Yes", "No"]
+    assert [row.words() for row in rows(card)] == ["Yes", "No"]
     QTest.keyClick(card, Qt.Key.Key_2)
     QTest.keyClick(card, ENTER)
     assert answers == ["no"]
@@ -104,8 +105,8 @@ def test_yes_or_no_and_neither_is_chosen_in_advance(made):
 
 def test_own_words_and_skipping(made):
     card, answers = made(Prompt(question="Who tests it?"))
-    assert not card._answer.isEnabled()
-    QTest.mouseClick(card._skip, Qt.MouseButton.LeftButton)
+    assert not inside(card, "prompt_answer").isEnabled()
+    QTest.mouseClick(inside(card, "prompt_skip"), Qt.MouseButton.LeftButton)
     assert answers == ["(skipped)"]
 
 
@@ -126,7 +127,7 @@ def test_a_question_is_no_markup_and_its_lines_are_all_seen(made):
     text = "<b>Bold</b> <img src='file:///etc/passwd'> " + "word " * 60
     card, _ = made(Prompt(question=text, type="options", options=("<i>a</i> " + "long " * 50,)))
     assert card.findChild(Paragraph).text() == text
-    row = card._rows[0]
+    row = rows(card)[0]
     card.layout().activate()
     assert row.height() >= row.heightForWidth(row.width()) > 40
 
@@ -137,7 +138,7 @@ def test_letters_that_turn_the_words_round_are_written_out_and_still_answered_wi
     turned = "\u202egnp.exe"
     card, answers = made(Prompt(question=f"Run {turned}?", type="options", options=(turned, "no")))
     assert card.findChild(Paragraph).text() == "Run ⟨U+202E⟩gnp.exe?"
-    assert card._rows[0].words() == "⟨U+202E⟩gnp.exe"
+    assert rows(card)[0].words() == "⟨U+202E⟩gnp.exe"
     QTest.keyClick(card, ENTER)
     assert answers == [turned]
 
@@ -189,23 +190,24 @@ def test_all_of_several_calls_can_be_allowed_once_all_arguments_were_in_view(mad
     together: list[tuple[list[str], str]] = []
     card.all_answered.connect(lambda *said: together.append(said))
     card.resize(620, card.heightForWidth(620))
-    qtbot.waitUntil(lambda: not card._wait.isActive())
+    qtbot.waitUntil(card.deny.isEnabled)
     assert card.accessibleName() == "Allow these 9 calls?"
     assert not card.allow.isEnabled()
-    assert "scroll" in card._hint.text() and card._hint.isVisible()
-    bar = card._area.verticalScrollBar()
+    assert saying(card, "scroll")
+    area = card.findChild(QScrollArea)
+    bar = area.verticalScrollBar()
     bar.setValue(bar.maximum())
     QApplication.processEvents()
     assert not card.allow.isEnabled(), "what was jumped over was not seen"
-    for row in card._rows:
-        card._area.ensureWidgetVisible(row)
-        inner = row.arguments.verticalScrollBar()
+    for arguments in [one for one in card.findChildren(ArgumentsBox) if not one.parentWidget().isHidden()]:
+        area.ensureWidgetVisible(arguments.parentWidget())
+        inner = arguments.verticalScrollBar()
         for line in range(inner.maximum() + 1):
             assert not card.allow.isEnabled()
             inner.setValue(line)
             QApplication.processEvents()
     qtbot.waitUntil(card.allow.isEnabled)
-    assert not card._hint.isVisible()
+    assert not saying(card, "scroll")
     QTest.mouseClick(card.allow, Qt.MouseButton.LeftButton)
     QTest.mouseClick(card.allow, Qt.MouseButton.LeftButton)
     assert together == [([f"q{number}" for number in range(9)], "allow")]
@@ -217,8 +219,12 @@ def test_one_of_several_is_answered_alone_and_the_others_stay(made, qtbot):
     card.show_calls(messages)
     said: list[tuple[str, str]] = []
     card.call_answered.connect(lambda *each: said.append(each))
-    qtbot.waitUntil(lambda: card._rows[1].allow.isEnabled())
-    QTest.mouseClick(card._rows[1].allow, Qt.MouseButton.LeftButton)
+
+    def allows() -> list[QWidget]:
+        return [one for one in card.findChildren(QWidget, "call_allow") if one.isVisible()]
+
+    qtbot.waitUntil(lambda: [one.isEnabled() for one in allows()] == [True] * 3)
+    QTest.mouseClick(allows()[1], Qt.MouseButton.LeftButton)
     assert said == [("q1", "allow")]
     card.show_calls([messages[0], messages[2]])
     assert card.accessibleName() == "Allow these 2 calls?"

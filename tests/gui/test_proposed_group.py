@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.definitions import Agent
 from app.gui.dialogs.definition_dialogs import ProposalDialog
+from app.gui.pages.groups.group_page import GroupForm
 from app.gui.widgets.text import Paragraph, plain_tip
 from tests.app_driver import Person, at_window, until
 from tests.wire import Answer, Fault
@@ -181,12 +182,13 @@ async def test_cancel_ends_the_call_and_makes_nothing(person, wire_servers):  # 
 async def test_members_are_taken_out_and_added(person):
     await offered(person)
     await proposed(person)
-    form = dialog(person)._group
+    form = dialog(person).findChild(GroupForm)
     for one in form.members:
         form.remove(one)
     assert not inside(person, "propose_make").isEnabled(), "nobody is left"
-    form._offer()
-    next(one for one in form._offers.actions() if one.text() == "New assistant").trigger()
+    offers = inside(person, "group_add_member").menu()
+    offers.aboutToShow.emit()
+    next(one for one in offers.actions() if one.text() == "New assistant").trigger()
     assert (
         inside(person, "assistant_name").text() == "New assistant"
         and inside(person, "propose_make").isEnabled()

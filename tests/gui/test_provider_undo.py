@@ -12,6 +12,8 @@ from PySide6.QtTest import QTest
 from app.gui.widgets.item_list import ItemList
 from app.storage.paths import DataPaths
 from tests.app_driver import at_window, until
+from tests.gui.seen import inside, texts_in, toasts
+from tests.gui.test_settings_dialog import page
 
 KEY = "sk-canary-taken-back-444555666777"
 ROWS = [
@@ -73,10 +75,6 @@ async def person(qapp, data_dir, ring):
             person.find("settings_dialog").accept()
 
 
-def page(person):
-    return person.find("settings_dialog").page("providers").page()
-
-
 def ids(person):
     return [status.config.id for status in person.window.controller.engine.providers()]
 
@@ -91,7 +89,7 @@ def source(person, provider_id="work"):
 
 
 async def remove(person):
-    page(person)._remove.click()
+    inside(page(person), "provider_remove").click()
     await until(lambda: "work" not in ids(person) and person.sees("toast_action"))
 
 
@@ -142,24 +140,24 @@ async def test_the_bin_brings_a_provider_back_which_asks_for_its_key(person, rin
     dialog.show_page("providers", "work")
     assert person.find("settings_providers", ItemList).count() == 4
     assert page(person).provider_id == "work"
-    assert page(person)._key_source.text() == "No key needed."
+    assert "No key needed." in texts_in(page(person))
 
 
 @pytest.mark.slow
 async def test_a_key_is_forgotten_and_taken_back(person, ring):
-    page(person)._remove_key.click()
+    inside(page(person), "provider_remove_key").click()
     await until(lambda: ring.kept == {} and person.sees("toast_action"))
-    await until(lambda: not page(person)._remove_key.isVisible())
+    await until(lambda: not inside(page(person), "provider_remove_key").isVisible())
     await person.click("toast_action")
-    await until(lambda: page(person)._remove_key.isVisible())
+    await until(lambda: inside(page(person), "provider_remove_key").isVisible())
     assert (ring.kept, source(person)) == ({PLACE: KEY}, "keyring")
     # Where the keyring keeps it no more, that is said.
-    page(person)._remove_key.click()
-    await until(lambda: ring.kept == {} and page(person)._remove_key.isHidden())
+    inside(page(person), "provider_remove_key").click()
+    await until(lambda: ring.kept == {} and inside(page(person), "provider_remove_key").isHidden())
     ring.locked = True
     await person.click("toast_action")
-    toasts = person.find("settings_dialog")._toasts
-    await until(lambda: any("keyring is locked" in one.text for one in toasts._toasts))
+    dialog = person.find("settings_dialog")
+    await until(lambda: any("keyring is locked" in text for text in toasts(dialog)))
     assert source(person) == "session"
 
 
@@ -167,7 +165,7 @@ async def test_a_key_is_forgotten_and_taken_back(person, ring):
 @pytest.mark.parametrize("button", ["provider_remove_key", "provider_remove"])
 async def test_a_locked_keyring_keeps_the_key_and_the_page_says_so(person, ring, button):
     ring.locked = True
-    page(person).findChild(type(page(person)._remove), button).click()
+    inside(page(person), button).click()
     await until(lambda: page(person).result.property("kind") == "error")
     assert "The key was not removed" in page(person).result.text()
     assert (source(person), ring.kept) == ("keyring", {PLACE: KEY})
@@ -176,31 +174,32 @@ async def test_a_locked_keyring_keeps_the_key_and_the_page_says_so(person, ring,
 
 
 async def test_while_the_keyring_is_waited_for_nothing_is_begun_twice(person, ring):
-    shown = page(person)
-    buttons = (shown._save_key, shown._remove_key, shown._remove, shown._save, shown._test)
-    shown._remove_key.setFocus()
+    provider = page(person)
+    names = ("save_key", "remove_key", "remove", "save", "test")
+    buttons = [inside(provider, f"provider_{name}") for name in names]
+    save_key, remove_key = buttons[:2]
+    remove_key.setFocus()
     ring.open.clear()
-    shown._remove_key.click()
-    await until(lambda: shown.result.text() == "Waiting for the system keyring…")
+    remove_key.click()
+    await until(lambda: provider.result.text() == "Waiting for the system keyring…")
     assert not any(one.isEnabled() for one in buttons)
-    QTest.mouseClick(shown._remove_key, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(remove_key, Qt.MouseButton.LeftButton)
     ring.open.set()
     await until(lambda: all(one.isEnabled() for one in buttons))
-    assert (shown.result.text(), ring.kept) == ("", {})
-    toasts = person.find("settings_dialog")._toasts
-    assert len(toasts._toasts) == 1
+    assert (provider.result.text(), ring.kept) == ("", {})
+    assert len(toasts(person.find("settings_dialog"))) == 1
     # A key that is saved is waited for too, whatever else changes the list meanwhile.
-    shown.key.setText(KEY)
+    provider.key.setText(KEY)
     ring.open.clear()
-    shown._save_key.click()
-    await until(lambda: shown.result.text() == "Waiting for the system keyring…")
+    save_key.click()
+    await until(lambda: provider.result.text() == "Waiting for the system keyring…")
     assert not any(one.isEnabled() for one in buttons)
     person.find("settings_dialog").page("providers").refresh()
     person.find("settings_dialog").show_page("providers", "work")
-    assert page(person) is shown
+    assert page(person) is provider
     ring.open.set()
-    await until(lambda: ring.kept == {PLACE: KEY} and shown._save_key.isEnabled())
-    assert shown.result.text() == "Saved."
+    await until(lambda: ring.kept == {PLACE: KEY} and save_key.isEnabled())
+    assert provider.result.text() == "Saved."
 
 
 async def test_a_server_that_was_added_is_renamed(person):
@@ -214,7 +213,7 @@ async def test_a_server_that_was_added_is_renamed(person):
     await person.write("provider_label", "Big computer")
     await person.click("provider_save")
     await until(lambda: "Big computer" in names())
-    assert page(person)._title.text() == "Big computer"
+    assert texts_in(page(person), "page_title") == ["Big computer"]
     kept = next(one for one in on_the_disk(person) if one["id"] == "work")
     assert kept["label"] == "Big computer"
     person.find("settings_dialog").show_page("providers", "openai")

@@ -106,7 +106,7 @@ async def test_prompts_are_added_edited_deleted_and_shared_in_the_settings(qapp,
 
         # One of the program is edited as a copy.
         page.list.setCurrentRow((await rows(person)).index("Translate"))
-        assert not page._delete.isEnabled()
+        assert not person.find("settings_saved_prompts_delete").isEnabled()
         await person.click("settings_saved_prompts_edit")
         await person.write("saved_prompt_text", "Into {language}, please.")
         await person.click("saved_prompt_save")
@@ -123,7 +123,7 @@ async def test_prompts_are_added_edited_deleted_and_shared_in_the_settings(qapp,
         page.list.setFocus()
         await person.press("settings_saved_prompts_list", Qt.Key.Key_Delete)
         await until(lambda: desk.engine.saved_prompts.get("greet") is None)
-        dialog._toasts.undo()
+        await person.click("toast_action")
         await until(lambda: desk.engine.saved_prompts.get("greet"))
         await person.click("settings_saved_prompts_import")
         person.choose_file(path)

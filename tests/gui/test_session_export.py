@@ -4,6 +4,7 @@ import asyncio
 import os
 import unicodedata
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from app.engine.export.document import Entry
 from app.gui.files.pdf_file import write_pdf
 from app.gui.files.user_files import MOST_NAME_BYTES, NAMELESS, file_name, save_whole
 from tests.app_driver import Person, at_window, until
+from tests.gui.chats import bring_in
+from tests.gui.seen import toasts
 
 ME = Author(id="user", name="User", kind="user")
 
@@ -130,13 +133,17 @@ async def long_chat(person: Person, count: int) -> ChatSession:
     ]
     chat = Chat(assistant_id="assistant", assistant_name="Assistant", head=f"t{count - 1}")
     session = ChatSession(id="01JD0000000000000000000000".lower(), title="A long one", chat=chat)
-    await person.window.controller.engine._store.bring_in(session, messages)
+    await bring_in(person.window.controller, session, messages)
     return session
 
 
-def toasts(person: Person) -> list[str]:
-    """Return what the toasts on screen say."""
-    return [one.accessibleName() for one in person.window.toasts.children() if one.objectName() == "toast"]
+async def choose(person: Person, file: Path) -> None:
+    """Choose where a session is exported to."""
+    dialogs = partial(person.window.findChildren, QFileDialog)
+    await until(lambda: any(one.isVisible() for one in dialogs()))
+    dialog = next(one for one in dialogs() if one.isVisible())
+    dialog.fileSelected.emit(str(file))
+    dialog.reject()
 
 
 @pytest.mark.slow
@@ -152,21 +159,20 @@ async def test_what_takes_long_says_so_and_can_be_cancelled(qapp, data_dir, fold
         file = folder / "out.pdf"
         file.write_bytes(b"the old one")
         working = words("export.working", name="out.pdf")
-        written = desk.sessions._write(session, "pdf", file)
-        desk.tasks.start("export", desk.sessions._save(written, file))
-        await until(lambda: working in toasts(person), 60)
+        desk.sessions.export(session, "pdf")
+        await choose(person, file)
+        await until(lambda: working in toasts(person.window), 60)
         await person.click("toast_action")
-        await until(lambda: not desk.tasks.running("export"), 60)
-        assert working not in toasts(person)
+        await until(lambda: working not in toasts(person.window), 60)
         await until(lambda: os.listdir(folder) == ["out.pdf"], 60)
         assert file.read_bytes() == b"the old one"
-        assert words("export.done", name="out.pdf") not in toasts(person)
+        assert words("export.done", name="out.pdf") not in toasts(person.window)
         # Left alone it is written, and the note goes.
-        written = desk.sessions._write(session, "pdf", file)
-        desk.tasks.start("export", desk.sessions._save(written, file))
-        await until(lambda: not desk.tasks.running("export"), 120)
+        desk.sessions.export(session, "pdf")
+        await choose(person, file)
+        await until(lambda: words("export.done", name="out.pdf") in toasts(person.window), 120)
         assert file.read_bytes().startswith(b"%PDF-")
-        assert toasts(person) == [words("export.done", name="out.pdf")] and not opened
+        assert toasts(person.window) == [words("export.done", name="out.pdf")] and not opened
         await person.click("toast_action")
         assert opened == [str(file)]
 
@@ -180,12 +186,13 @@ async def test_a_full_disk_is_said(qapp, data_dir, folder) -> None:
         text = await desk.engine.export(session.id, "html")
         assert len(text) > 60_000
         with FullDisk(60_000):
-            written = desk.sessions._write(session, "html", file)
-            desk.tasks.start("export", desk.sessions._save(written, file))
-            await until(lambda: not desk.tasks.running("export"), 60)
+            desk.sessions.export(session, "html")
+            await choose(person, file)
+            working = person.window.language("export.working", name="out.html")
+            await until(lambda: {*toasts(person.window)} - {working}, 60)
         assert file.read_bytes() == b"the old one"
-        assert "out.html" in toasts(person)[0]
-        assert toasts(person) != [person.window.language("export.done", name="out.html")]
+        assert "out.html" in toasts(person.window)[0]
+        assert toasts(person.window) != [person.window.language("export.done", name="out.html")]
 
 
 async def test_json_has_the_texts_of_a_folder_only_after_a_tick(qapp, data_dir, folder) -> None:
@@ -196,7 +203,7 @@ async def test_json_has_the_texts_of_a_folder_only_after_a_tick(qapp, data_dir, 
         briefed = replace(
             session, id=new_id(), chat=replace(session.chat, instructions=asks, context=context)
         )
-        await desk.engine._store.bring_in(briefed, [])
+        await bring_in(desk, briefed, [])
         for which, ticks, has in ((session, None, False), (briefed, False, False), (briefed, True, True)):
             desk.sessions.export(which, "json")
             if ticks is not None:
@@ -205,11 +212,8 @@ async def test_json_has_the_texts_of_a_folder_only_after_a_tick(qapp, data_dir, 
                 if ticks:
                     await person.click("folder_export_include")
                 await person.click("folder_export_go")
-            await until(lambda: any(one.isVisible() for one in person.window.findChildren(QFileDialog)))
-            dialog = next(one for one in person.window.findChildren(QFileDialog) if one.isVisible())
             file = folder / "out.json"
-            dialog.fileSelected.emit(str(file))
-            dialog.reject()
+            await choose(person, file)
             await until(file.exists)
             await until(lambda: not desk.tasks.running("export"))
             text = file.read_text(encoding="utf-8")

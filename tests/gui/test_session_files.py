@@ -21,9 +21,11 @@ from app.gui.display.appearance import Language, Look
 from app.gui.markdown.blocks import TABLE, parse
 from app.gui.pages.chat.over_input import COPY, MOST_FILES, SAVE, FilesList
 from app.gui.transcript.row_words import title
+from app.gui.widgets.notices import Toast
 from app.wiring import resources_dir
 from tests import app_driver
 from tests.app_driver import Person, at_window
+from tests.gui.seen import saying, texts_in, toasts
 from tests.stories.group_crew import call, write_assistant
 from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -114,8 +116,8 @@ async def test_a_file_that_a_chat_wrote_is_shown_changed_back_and_deleted_with_u
 
         await person.press("files_list", Qt.Key.Key_Delete)
         await until(lambda: not person.sees("files_list") and not target.exists(), what="the deletion")
-        await until(lambda: any("Deleted" in one.text for one in desk.window.toasts._toasts))
-        toast = next(one for one in desk.window.toasts._toasts if "Deleted" in one.text)
+        await until(lambda: any("Deleted" in text for text in toasts(desk.window)))
+        toast = next(one for one in desk.window.findChildren(Toast) if "Deleted" in one.text)
         toast.button.click()
         await until(lambda: listed(person) == ["notes/보고서.md, version 4 · You · 6 B"], what="the undo")
         assert target.read_text() == "# One\n"
@@ -164,7 +166,7 @@ async def test_a_long_file_is_shown_whole_and_what_is_no_text_is_not(qapp, langu
     await until(lambda: dialog.text.toPlainText() == text, what="all of it")
     dialog.show_version(version(), None)
     assert dialog.text.isHidden() and dialog.view.isHidden()
-    assert "larger than 1 MB" in dialog._no_text.text()
+    assert saying(dialog, "larger than 1 MB")
     assert not dialog.buttons[COPY].isEnabled()
     over.deleteLater()
 
@@ -277,11 +279,11 @@ async def test_a_folder_is_chosen_before_the_first_message_asked_about_once_and_
 
         # What may not be chosen is said, and chosen is nothing.
         await choose(data_dir)
-        await until(lambda: any("Moot" in one.text for one in desk.window.toasts._toasts), what="why not")
+        await until(lambda: any("Moot" in text for text in toasts(desk.window)), what="why not")
         assert not person.sees("chosen_leave")
         await choose(mine)
         await until(lambda: person.sees("chosen_leave"), what="the line with the folder")
-        assert page.chat_composer._chosen_text.text() == f"Works in {mine}"
+        assert f"Works in {mine}" in texts_in(page.chat_composer)
         await person.click("chosen_leave")
         await until(lambda: not person.sees("chosen_leave"), what="no folder")
         await choose(mine)
@@ -289,14 +291,14 @@ async def test_a_folder_is_chosen_before_the_first_message_asked_about_once_and_
         hidden = person.window.language("chosen_folder.files")
         # What is no file of the folder is said, and nothing is allowed.
         twice = (".env, keys/id_rsa", " · .env · keys/id_rsa")
-        for names, shown in (("../.env", ""), twice, (".env", " · .env"), ("", ""), twice):
+        for names, more in (("../.env", ""), twice, (".env", " · .env"), ("", ""), twice):
             person.choose_from("tools_button", hidden)
             await until(lambda: person.sees("rename_field"), what="which files")
             await person.write("rename_field", names)
             await person.click("rename_save")
             await until(lambda: not person.sees("rename_field"), what="that it is closed")
-            line = f"Works in {mine}{shown}"
-            await until(lambda line=line: page.chat_composer._chosen_text.text() == line, what=line)
+            line = f"Works in {mine}{more}"
+            await until(lambda line=line: line in texts_in(page.chat_composer), what=line)
         await person.write("composer", "Change the plan.")
         await person.press("composer", Qt.Key.Key_Return)
         for question in ("read your files", "change and delete your files"):
@@ -320,7 +322,7 @@ async def test_a_folder_is_chosen_before_the_first_message_asked_about_once_and_
         assert page.session.always[:2] == ("file:.env", "file:keys:id_rsa")
         await person.click("chosen_leave")
         await until(lambda: not person.sees("chosen_leave"), what="nothing to revoke")
-        assert page.session.always == () and page.chat_composer._chosen_text.text() == f"Works in {mine}"
+        assert page.session.always == () and f"Works in {mine}" in texts_in(page.chat_composer)
         assert page.chat_composer.chosen.isVisible()
         await person.write("composer", "Read it.")
         await person.press("composer", Qt.Key.Key_Return)

@@ -19,6 +19,7 @@ from app.gui.widgets.item_list import ROW
 from tests.app_driver import at_window, until
 from tests.builders import PROMPTS
 from tests.engine.foreign_exports import chatgpt
+from tests.gui.chats import bring_in
 
 RESOURCES = Path(__file__).parents[2] / "resources"
 FORMATS = (
@@ -42,10 +43,9 @@ class _Days:
         return key
 
 
-def summary(name: str, status: str, created: str, updated: str) -> SessionSummary:
-    return SessionSummary(
-        id=name, kind="debate", title=name, status=status, created_at=created, updated_at=updated, messages=1
-    )
+def summary(name: str, status: str, created: str, updated: str, **fields: object) -> SessionSummary:
+    values = {"kind": "debate", "title": name, "created_at": created, "updated_at": updated, "messages": 1}
+    return SessionSummary(id=name, status=status, **values | fields)
 
 
 @pytest.mark.parametrize("speaking", ["a", "b"])
@@ -79,7 +79,7 @@ def test_what_needs_you_stands_first_then_what_runs_six_in_all_and_folders_after
         *begun,
         summary("asks", Status.WAITING, at(20), at(1)),
         summary("marked", Status.RUNNING, at(30), at(2)),
-        summary("inside", Status.IDLE, at(3), at(3))._replace(folder="f"),
+        summary("inside", Status.IDLE, at(3), at(3), folder="f"),
         summary("pinned", Status.RUNNING, at(40), at(60)),
         summary("old", Status.IDLE, at(24 * 9), at(24 * 9)),
     ]
@@ -130,8 +130,7 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
         session, messages = session_of(
             next(CHATGPT.chats(chatgpt(), PROMPTS.lines("en", "import"))), None, "en"
         )
-        await engine._store.bring_in(session, messages)
-        window.controller._refresh_sessions()
+        await bring_in(window.controller, session, messages)
         sessions = window.side_bar.sessions
         sessions.select(session.id)
         actions = menu_of(sessions).actions()
@@ -189,15 +188,13 @@ async def test_a_session_is_pinned_and_one_that_is_opened_comes_into_sight(qapp,
             next(CHATGPT.chats(chatgpt(), PROMPTS.lines("en", "import"))), None, "en"
         )
         for number in range(20):
-            await desk.engine._store.bring_in(replace(session, id=f"01j{number:023d}"), messages)
-        desk._refresh_sessions()
+            await bring_in(desk, replace(session, id=f"01j{number:023d}"), messages)
         oldest = desk.engine.sessions()[-1].id
         await person.settle()
 
         def in_sight() -> bool:
             row = side.sessions.visualRect(side.sessions.currentIndex())
-            place = side.sessions.viewport().mapTo(side._area.viewport(), row.center())
-            return side._area.viewport().rect().contains(place)
+            return side.sessions.viewport().visibleRegion().contains(row.center())
 
         side.sessions.select(oldest)
         assert not in_sight()
@@ -267,18 +264,18 @@ def test_a_decision_shows_its_step_and_a_fork_its_icon(qapp, language, answers, 
         "runs": "verdict",
         "chat": "decided",
     }
-    over = summary("answered", Status.COMPLETED, now, now)
-    council = over._replace(mode="council")
+    over = partial(summary, status=Status.COMPLETED, created=now, updated=now)
+    council = partial(over, mode="council")
     shown = [
-        council,
-        council._replace(id="judged"),
-        council._replace(id="kept"),
-        over._replace(id="argued", mode="free"),
-        over._replace(id="talk", mode="free"),
-        council._replace(id="runs", status=Status.RUNNING),
-        over._replace(id="chat", kind="chat"),
-        council._replace(id="copy", status=Status.PAUSED, reason="forked", is_fork=True),
-        council._replace(id="gone on", is_fork=True),
+        council("answered"),
+        council("judged"),
+        council("kept"),
+        over("argued", mode="free"),
+        over("talk", mode="free"),
+        council("runs", status=Status.RUNNING),
+        over("chat", kind="chat"),
+        council("copy", status=Status.PAUSED, reason="forked", is_fork=True),
+        council("gone on", is_fork=True),
     ]
     rows.show(shown, frozenset())
     items = {one: rows.item(rows.row_of(one)) for one in (summary.id for summary in shown)}

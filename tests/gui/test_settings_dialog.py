@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit
 
 from app.gui.pages.settings.settings_rows import TwoLineList
 from tests.app_driver import at_window, until
+from tests.gui.seen import inside, saying, texts_in
 from tests.wire import WireServer, write_providers
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -31,8 +32,8 @@ async def test_a_key_is_write_only_and_opens_the_seat(person, data_dir):
     field = page(person).key
     assert field.echoMode() == QLineEdit.EchoMode.Password
     field.setText(KEY)
-    page(person)._save_key.click()
-    await until(lambda: "until Moot closes" in page(person)._key_source.text())
+    inside(page(person), "provider_save_key").click()
+    await until(lambda: saying(page(person), "until Moot closes"))
     assert field.text() == ""
     assert "forgotten" in page(person).result.text()
     cards = {card.candidate.participant.id: card for card in person.window.controller.panel.setup.seats.cards}
@@ -40,8 +41,8 @@ async def test_a_key_is_write_only_and_opens_the_seat(person, data_dir):
     for file in data_dir.rglob("*"):
         if file.is_file():
             assert KEY.encode() not in file.read_bytes(), file
-    page(person)._remove_key.click()
-    await until(lambda: page(person)._key_source.text() == "No key yet.")
+    inside(page(person), "provider_remove_key").click()
+    await until(lambda: "No key yet." in texts_in(page(person)))
 
 
 @pytest.mark.slow
@@ -54,7 +55,7 @@ async def test_the_key_just_typed_is_the_one_that_is_tested(qapp, data_dir, wire
         await until(lambda: person.sees("settings_dialog"))
         page(person).enabled.setChecked(False)
         page(person).key.setText(server.key)
-        page(person)._test.click()
+        inside(page(person), "provider_test").click()
         await until(lambda: page(person).result.property("kind") in ("ok", "error"), 90)
         await until(lambda: "Connected (" in page(person).result.text(), 90)
         rows = person.find("settings_providers", TwoLineList)
@@ -67,7 +68,7 @@ async def test_the_key_just_typed_is_the_one_that_is_tested(qapp, data_dir, wire
 @pytest.mark.slow
 async def test_an_address_that_is_none_is_refused_in_place(person):
     page(person).base_url.setText("not an address")
-    page(person)._save.click()
+    inside(page(person), "provider_save").click()
     await until(lambda: page(person).result.text())
     assert page(person).result.property("kind") == "error"
 
@@ -75,7 +76,7 @@ async def test_an_address_that_is_none_is_refused_in_place(person):
 @pytest.mark.slow
 async def test_the_window_that_the_user_types_in_is_kept_and_believed(person, data_dir):
     page(person).window_size.setText("16000")
-    page(person)._save.click()
+    inside(page(person), "provider_save").click()
     await until(lambda: page(person).result.property("kind") == "ok")
     (entry,) = (
         one
@@ -120,7 +121,7 @@ async def test_a_server_is_added_and_removed(person):
         await until(lambda: page(person).provider_id.startswith("127-0-0-1"), 90)
         await until(lambda: person.find("connect_dialog").answer.property("kind") in ("ok", "warn"))
         await person.click("connect_go")
-    page(person)._remove.click()
+    inside(page(person), "provider_remove").click()
     await until(lambda: person.find("settings_providers").count() == before)
 
 
@@ -137,11 +138,11 @@ async def test_the_test_button_tells_what_it_found(qapp, data_dir, wire_home, wi
     async with at_window(data_dir) as person:
         person.window.controller.settings.open("providers", "anthropic")
         await until(lambda: person.sees("settings_dialog"))
-        page(person)._test.click()
+        inside(page(person), "provider_test").click()
         await until(lambda: "Connected (" in page(person).result.text(), 90)
         assert "anthropic-wire" in page(person).result.text()
         wire_servers["anthropic"].close()
-        page(person)._test.click()
+        inside(page(person), "provider_test").click()
         await until(lambda: page(person).result.property("kind") == "error", 90)
         assert page(person).result.text()
         person.find("settings_dialog").accept()

@@ -10,21 +10,20 @@ from PySide6.QtWidgets import QPlainTextEdit
 from app.core.definitions import Agent
 from app.engine.debate.modes import role_text
 from app.gui.panels.debate.participant_list import ParticipantCard
+from app.gui.panels.debate.participant_picker import PickRow
 from tests.app_driver import Person, at_window, until
 from tests.builders import PROMPTS
+from tests.gui.models import give_keys
+from tests.gui.seen import inside, texts_in
+from tests.gui.test_setup_view import person
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+__all__ = ["person"]
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 
 PATIENCE_S = 60.0
 TOLD = "Count the costs first. Quote KESTREL numbers."
-
-
-@pytest.fixture
-async def person(qapp, data_dir):
-    async with at_window(data_dir) as person:
-        person.window.controller.debates.show_setup()
-        yield person
 
 
 def card_of(person: Person, seat: str) -> ParticipantCard:
@@ -70,7 +69,7 @@ async def test_an_assistant_knows_its_role_the_mode_and_its_own_instructions(
         await person.click("segment_roles")
         await person.choose("role_openai", "For")
         await person.choose("role_auditor", "Devil’s advocate")
-        assert not card_of(person, "auditor")._prompt.isChecked(), "nobody has edited it"
+        assert not person.find("prompt_auditor").isChecked(), "nobody has edited it"
         await person.click("prompt_auditor")
         await until(lambda: person.sees("prompt_dialog"))
         shown = person.find("prompt_text", QPlainTextEdit).toPlainText()
@@ -96,8 +95,7 @@ async def test_the_programs_own_and_those_on_the_default_model_are_offered(perso
     assert ids(person)[:2] == ["ada", "ben"], "who takes part from the start comes first"
     card = card_of(person, "checker")
     assert (card.candidate.participant.provider, card.chosen) == ("embedded", False)
-    await desk.engine.keys.set("gemini", "sk-canary-typed-by-hand")
-    await desk._refresh_one_by_one()
+    await give_keys(person, "gemini")
     assert card_of(person, "checker") is card
     assert card.participant().provider == "gemini"
     assert card._model._shown == ("gemini", card.participant().model) != ("gemini", "")
@@ -110,15 +108,14 @@ async def test_the_programs_own_and_those_on_the_default_model_are_offered(perso
 @pytest.mark.slow
 async def test_every_model_and_assistant_is_found_and_ticked_in_the_list(person):
     setup, desk = person.window.controller.panel.setup, person.window.controller
-    await desk.engine.keys.set("openai", "sk-canary-typed-by-hand")
-    await desk._refresh_one_by_one()
+    await give_keys(person, "openai")
     await person.write("debate_topic", "Tabs or spaces?")
     assert setup.start.text() == "Start with 2 participants"
     await person.click("add_voice")
     picker = setup.seats.picker
     assert picker.isVisible() and picker.parent() is setup.seats
     QTest.keyClicks(picker.search, "checker")
-    assert [row.tick.text() for row in picker._rows if row.isVisible()] == ["Checker"]
+    assert [row.tick.text() for row in picker.findChildren(PickRow) if row.isVisible()] == ["Checker"]
     QTest.keyClick(picker.search, Qt.Key.Key_Return)
     picker.search.setText("claude")
     assert person.sees("set_up_anthropic"), "what has no key leads to the settings"
@@ -137,30 +134,26 @@ async def test_every_model_and_assistant_is_found_and_ticked_in_the_list(person)
 
 @pytest.mark.slow
 async def test_a_model_chosen_in_the_list_is_named_after_itself_and_its_copy_gets_a_number(person):
-    setup, desk = person.window.controller.panel.setup, person.window.controller
-    for provider in ("openai", "anthropic"):
-        await desk.engine.keys.set(provider, "sk-canary-typed-by-hand")
-    await desk._refresh_one_by_one()
+    setup = person.window.controller.panel.setup
+    await give_keys(person, "openai", "anthropic")
     before = [one.name for one in setup.setup().participants]
     await person.click("add_voice")
     await person.click("seat_openai/gpt-5.4-mini")
     assert [one.name for one in setup.setup().participants] == [*before, "gpt-5.4-mini"]
-    row = next(one for one in setup.seats.picker._model_rows if one.tick.text() == "gpt-5.4-mini")
+    row = next(one for one in setup.seats.picker.findChildren(PickRow) if one.tick.text() == "gpt-5.4-mini")
     row.again_requested.emit()
     assert [one.name for one in setup.setup().participants] == [*before, "gpt-5.4-mini", "gpt-5.4-mini 2"]
 
 
 @pytest.mark.slow
 async def test_lists_of_models_say_what_they_do_and_cost_before_there_is_a_topic(person):
-    setup, desk = person.window.controller.panel.setup, person.window.controller
-    for provider in ("openai", "anthropic"):
-        await desk.engine.keys.set(provider, "sk-canary-typed-by-hand")
-    await desk._refresh_one_by_one()
+    setup = person.window.controller.panel.setup
+    await give_keys(person, "openai", "anthropic")
     await person.click("add_voice")
     picker = setup.seats.picker
 
     def notes():
-        return {row.tick.text(): row._note.text() for row in (*picker._rows, *picker._model_rows)}
+        return {row.tick.text(): "".join(texts_in(row)) for row in picker.findChildren(PickRow)}
 
     await until(
         lambda: " in, $" in notes().get("gpt-5.4-mini", ""), PATIENCE_S, what="the price of a model on offer"
@@ -173,20 +166,19 @@ async def test_lists_of_models_say_what_they_do_and_cost_before_there_is_a_topic
 
 @pytest.mark.slow
 async def test_a_participant_speaks_with_the_model_and_effort_of_its_row(person):
-    setup, desk = person.window.controller.panel.setup, person.window.controller
-    for provider in ("openai", "anthropic"):
-        await desk.engine.keys.set(provider, "sk-canary-typed-by-hand")
-    await desk._refresh_one_by_one()
+    setup = person.window.controller.panel.setup
+    await give_keys(person, "openai", "anthropic")
     gpt = card_of(person, "openai")
-    QTest.mouseClick(gpt._model, Qt.MouseButton.LeftButton)
+    button = inside(gpt, "model_openai")
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     QTest.keyClicks(person.find("model_search"), "anthropic claude")
     await person.press("model_search", Qt.Key.Key_Return)
     claude = gpt.participant().model
     assert gpt.participant().provider == "anthropic" and claude.startswith("claude")
     assert gpt.participant().name == claude, "it was named after the provider that it has no more"
     # A narrow row shows the model alone.
-    assert gpt._model.text().endswith(claude)
-    assert "Anthropic ›" in gpt._model.text() + gpt._model.toolTip()
+    assert button.text().endswith(claude)
+    assert "Anthropic ›" in button.text() + button.toolTip()
     # What it takes is looked up when it is chosen.
     await person.write("debate_topic", "Tabs or spaces?")
     await until(lambda: person.sees("effort_openai"))
@@ -195,7 +187,7 @@ async def test_a_participant_speaks_with_the_model_and_effort_of_its_row(person)
     setup.seats.refresh()
     assert gpt.participant().provider == "anthropic"
     kept = setup.draft
-    gpt._on_model_chosen("openai", "gpt-5.2")
+    button.chosen.emit("openai", "gpt-5.2")
     setup.show_draft(kept)
     assert gpt.participant().model == claude
 
@@ -225,52 +217,47 @@ async def test_a_new_an_edited_and_a_deleted_assistant_reach_setup_at_once(perso
 async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
     desk = person.window.controller
     setup = desk.panel.setup
-    for provider in ("openai", "anthropic"):
-        await desk.engine.keys.set(provider, "sk-canary-typed-by-hand")
-    setup.seats.refresh()
+    await give_keys(person, "openai", "anthropic")
     await person.write("debate_topic", "Tabs or spaces?")
     await person.click("segment_roles")
     gpt, claude, checker = (card_of(person, one) for one in ("openai", "anthropic", "checker"))
     checker.tick.setChecked(True)
     await person.choose("role_openai", "Custom…")
-    gpt._own.setText("A tired parser")
+    gpt.stops[-1].setText("A tired parser")
     await person.choose("role_anthropic", "For")
     await person.choose("role_checker", "Realist")
-    claude._name.setText("지민")
+    claude.stops[0].setText("지민")
     claude.set_system_prompt("You are terse.")
     setup.seats.add_participant(gpt.candidate)
     added = setup.seats.cards[-1]
-    added._name.setText("Third")
+    added.stops[0].setText("Third")
     added.set_system_prompt("You are loud.")
     await person.choose("role_added-1", "Optimist")
-    claude._name.setFocus()
+    claude.stops[0].setFocus()
     before = setup.setup()
     assert [one.role for one in before.participants] == ["A tired parser", "for", "realist", "optimist"]
     await desk.engine.assistants.save(Agent(id="", name="Auditor"))
-    await desk.engine.keys.set("gemini", "sk-canary-typed-by-hand")
-    await desk._refresh_one_by_one()
+    await give_keys(person, "gemini")
     after = {one.id: one for one in setup.setup().participants}
     assert "gemini" in after, "whoever has a key now is ticked as before"
     assert [after[one.id] for one in before.participants] == list(before.participants)
-    assert person.window.focusWidget() is claude._name
-    assert claude._prompt.isChecked()
+    assert person.window.focusWidget() is claude.stops[0]
+    assert person.find("prompt_anthropic").isChecked()
 
 
 @pytest.mark.slow
 async def test_a_tick_comes_back_with_the_provider(person):
     desk = person.window.controller
     card = card_of(person, "checker")
-    await desk.engine.keys.set("openai", "sk-canary-typed-by-hand")
-    await desk._refresh_one_by_one()
+    await give_keys(person, "openai")
     gpt = card_of(person, "openai")
     gpt.tick.setChecked(False)
     card.tick.setChecked(True)
     await desk.engine.keys.remove("openai")
-    await desk._refresh_one_by_one()
+    desk.panel.setup.seats.refresh()
     assert not gpt.tick.isEnabled()
     assert card.chosen, "it speaks with the model on this computer now"
-    await desk.engine.keys.set("openai", "sk-canary-typed-by-hand")
-    await desk._refresh_one_by_one()
+    await give_keys(person, "openai")
     assert gpt.tick.isEnabled() and not gpt.chosen
 
 
@@ -278,8 +265,7 @@ async def test_a_tick_comes_back_with_the_provider(person):
 async def test_the_generated_prompt_can_be_had_back(person):
     desk = person.window.controller
     await desk.engine.assistants.save(Agent(id="", name="Auditor", instructions=TOLD))
-    await desk.engine.keys.set("openai", "sk-canary-typed-by-hand")
-    await desk._refresh_one_by_one()
+    await give_keys(person, "openai")
     await person.write("debate_topic", "Tabs or spaces?")
     card = card_of(person, "auditor")
     card.tick.setChecked(True)
@@ -293,7 +279,7 @@ async def test_the_generated_prompt_can_be_had_back(person):
     await person.click("prompt_save")
     await person.settle()
     assert card.participant().system_prompt == ""
-    assert not card._prompt.isChecked()
+    assert not person.find("prompt_auditor").isChecked()
 
 
 @pytest.mark.slow

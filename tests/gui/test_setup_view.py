@@ -16,9 +16,12 @@ from app.gui.panels.debate.participant_list import ParticipantCard
 from app.gui.widgets.controls import IconButton, ScrollingPage, TextBox
 from tests.app_driver import at_window, until
 from tests.files.documents import a_locked_pdf, a_pdf
+from tests.gui.models import give_keys, give_prices, models_of
+from tests.gui.seen import inside, saying, texts_in
 from tests.wire import WireServer
 from tests.wire.providers_file import write_providers
 
+SMALL = "A very small English-only model on this computer."
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 
 
@@ -40,13 +43,13 @@ def card_of(person, seat: str) -> ParticipantCard:
 async def test_start_says_what_is_missing(person):
     setup = person.window.controller.panel.setup
     assert not setup.start.isEnabled()
-    assert setup._estimate.text() == "Enter a topic first."
+    assert "Enter a topic first." in texts_in(setup)
     await person.write("debate_topic", "Tabs or spaces?")
     assert setup.start.isEnabled()
-    assert setup._estimate.text() == "About 6 turns · free on this computer"
+    assert "About 6 turns · free on this computer" in texts_in(setup)
     card_of(person, "ada").tick.setChecked(False)
     assert not setup.start.isEnabled()
-    assert setup._estimate.text() == "Choose at least two participants."
+    assert "Choose at least two participants." in texts_in(setup)
 
 
 @pytest.mark.slow
@@ -67,9 +70,7 @@ async def test_enter_in_the_topic_starts_where_the_debate_can_start(person):
 
 async def test_the_first_keys_take_the_ticks_of_the_small_model_but_not_of_whom_the_user_chose(person):
     card_of(person, "cleo").tick.setChecked(True)
-    for provider in ("openai", "anthropic"):
-        await person.window.controller.engine.keys.set(provider, "sk-canary-typed-by-hand")
-    person.window.controller.panel.setup.seats.refresh()
+    await give_keys(person, "openai", "anthropic")
     chosen = {card.candidate.participant.id for card in cards(person) if card.chosen}
     assert chosen == {"openai", "anthropic", "cleo"}
 
@@ -79,7 +80,7 @@ async def test_a_topic_that_is_too_long_is_refused_where_it_is_typed(person):
     setup = person.window.controller.panel.setup
     await person.write("debate_topic", "x" * 8_001)
     assert not setup.start.isEnabled()
-    assert "8001" in setup._estimate.text() or "8,001" in setup._estimate.text()
+    assert saying(setup, "8001") or saying(setup, "8,001")
 
 
 @pytest.mark.slow
@@ -100,7 +101,7 @@ async def test_rounds_from_one_to_ten(person):
     assert setup.setup().rounds == 10
     setup.rounds.setValue(-5)
     assert setup.setup().rounds == 1
-    assert setup._rounds_value.text() == "1"
+    assert "1" in texts_in(setup, "value")
 
 
 @pytest.mark.slow
@@ -116,7 +117,7 @@ async def test_roles_are_offered_in_role_assignment_only(person):
     await person.choose("role_ben", "Custom…")
     assert not setup.start.isEnabled()
     card = card_of(person, "ben")
-    card._own.setText("A tired parser")
+    card.stops[-1].setText("A tired parser")
     assert setup.setup().participants[1].role == "A tired parser"
     assert setup.start.isEnabled()
     await person.click("segment_free")
@@ -126,11 +127,10 @@ async def test_roles_are_offered_in_role_assignment_only(person):
 async def test_a_prompt_of_ones_own_needs_no_role(person):
     setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
-    await person.window.controller.engine.keys.set("anthropic", "sk-canary-typed-by-hand")
-    setup.seats.refresh()
+    await give_keys(person, "anthropic")
     await person.click("segment_roles")
     await person.choose("role_anthropic", "Custom…")
-    assert setup._estimate.text() == "Give Claude a role."
+    assert "Give Claude a role." in texts_in(setup)
     card_of(person, "anthropic").set_system_prompt("You are Claude, and undecided.")
     assert setup.start.isEnabled()
     card_of(person, "anthropic").set_system_prompt("")
@@ -147,8 +147,7 @@ async def test_a_local_server_that_does_not_run_is_not_offered(person):
 async def test_the_generated_prompt_is_seen_and_replaced(person):
     setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
-    await person.window.controller.engine.keys.set("anthropic", "sk-canary-typed-by-hand")
-    setup.seats.refresh()
+    await give_keys(person, "anthropic")
     await person.settle()
     assert not person.sees("prompt_ada"), "the built-in model gets no system prompt"
     await person.click("prompt_anthropic")
@@ -159,7 +158,7 @@ async def test_the_generated_prompt_is_seen_and_replaced(person):
     await person.click("prompt_save")
     await person.settle()
     assert setup.setup().participants[0].system_prompt == "You are terse."
-    assert card_of(person, "anthropic")._prompt.isChecked()
+    assert person.find("prompt_anthropic").isChecked()
     await person.click("prompt_anthropic")
     await until(lambda: person.sees("prompt_dialog"))
     await person.click("prompt_reset")
@@ -176,9 +175,10 @@ async def test_the_same_model_sits_twice_under_another_name(person):
     setup.seats.add_participant(card_of(person, "ada").candidate)
     names = [one.name for one in setup.setup().participants]
     assert names == ["Ada", "Ben", "Ada 2", "Ada 3"]
-    cards(person)[-1]._remove.click()
+    last = cards(person)[-1]
+    inside(last, f"remove_{last.participant().id}").click()
     assert [one.name for one in setup.setup().participants] == names[:-1]
-    setup._engine.debates.check(setup.setup())
+    person.window.controller.engine.debates.check(setup.setup())
 
 
 async def test_who_can_sit_down_at_once_comes_first(person):
@@ -199,9 +199,7 @@ async def test_colours_follow_the_order_of_who_takes_part(person):
 @pytest.mark.parametrize("count", [3, 5])
 async def test_everything_is_in_sight_without_scrolling(person, count):
     setup = person.window.controller.panel.setup
-    for provider in ("openai", "anthropic", "gemini"):
-        await person.window.controller.engine.keys.set(provider, "sk-canary-typed-by-hand")
-    setup.seats.refresh()
+    await give_keys(person, "openai", "anthropic", "gemini")
     for card in [one for one in cards(person) if one.candidate.status.ready and not one.chosen][: count - 3]:
         card.tick.click()
     await person.click("segment_roles")
@@ -215,24 +213,24 @@ async def test_everything_is_in_sight_without_scrolling(person, count):
 
 @pytest.mark.slow
 async def test_a_participant_can_be_renamed(person):
-    card_of(person, "ada")._name.setText("지민")
+    card_of(person, "ada").stops[0].setText("지민")
     assert person.window.controller.panel.setup.setup().participants[0].name == "지민"
 
 
 async def test_the_small_model_is_honest_about_itself_and_about_korean(person):
     setup = person.window.controller.panel.setup
-    assert setup._honesty.isVisible()
-    assert not setup._warning.isVisible()
+    assert saying(setup, SMALL)
+    assert not person.sees("warning_providers")
     await person.write("debate_topic", "원격 근무, 늘려야 할까?")
-    assert setup._warning.isVisible()
+    assert person.sees("warning_providers")
     await person.click("warning_providers")
     await until(lambda: person.sees("connect_dialog"))
     person.find("connect_dialog").reject()
     await person.settle()
     for card in cards(person):
         card.tick.setChecked(False)
-    assert not setup._honesty.isVisible()
-    assert not setup._warning.isVisible()
+    assert not saying(setup, SMALL)
+    assert not person.sees("warning_providers")
 
 
 @pytest.mark.parametrize(("letter", "korean"), [("가", True), ("ㅋ", True), ("a", False), ("漢", False)])
@@ -247,7 +245,7 @@ async def test_context_files_are_kept_and_counted(person, tmp_path, data_dir):
     file.write_text("x" * 8_000, encoding="utf-8")
     setup.add_files([str(file)])
     assert setup.context.isChecked()
-    assert setup._context_size.text() == "1 file · 2.0k tokens"
+    assert "1 file · 2.0k tokens" in texts_in(setup)
     await until(lambda: (data_dir / "settings.json").exists())
     await until(lambda: not person.window.controller.tasks.running("save settings"))
     kept = json.loads((data_dir / "settings.json").read_text("utf-8"))
@@ -255,7 +253,7 @@ async def test_context_files_are_kept_and_counted(person, tmp_path, data_dir):
     file.unlink()
     await person.write("debate_topic", "Tabs or spaces?")
     await person.click("debate_start")
-    await until(lambda: "notes.md" in setup._estimate.text(), what="the file to be named")
+    await until(lambda: saying(setup, "notes.md"), what="the file to be named")
     assert person.window.controller.engine.sessions() == []
     setup.files.findChild(IconButton).click()
     assert setup.files.paths == ()
@@ -268,10 +266,10 @@ async def test_a_voice_and_a_context_file_that_were_removed_come_back_where_they
     for _voice in range(2):
         setup.seats.add_participant(ready)
     first, last = cards(person)[-2:]
-    first._name.setText("Cassandra")
+    first.stops[0].setText("Cassandra")
     first.set_system_prompt("Warn them.")
     before = setup.draft
-    first._remove.click()
+    inside(first, f"remove_{first.participant().id}").click()
     assert "Cassandra" not in [card.participant().name for card in cards(person)]
     await person.click("toast_action")
     back = cards(person)[-2]
@@ -338,16 +336,16 @@ async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_s
         looked_up.append((provider, model))
         return ModelFacts()
 
-    monkeypatch.setattr(engine.estimates._models, "price", price)
-    monkeypatch.setattr(engine.connections._models, "facts", facts)
+    give_prices(monkeypatch, engine, price)
+    monkeypatch.setattr(models_of(engine), "facts", facts)
     await person.write("debate_topic", "Tabs or spaces?")
-    await until(lambda: setup._estimate.text() == "About 6 turns · free on this computer")
-    for provider in ("openai", "anthropic"):
-        await engine.keys.set(provider, "sk-canary-typed-by-hand")
-    setup.seats.refresh()
-    assert setup._estimate.text().startswith("6 turns · ")
+    await until(lambda: "About 6 turns · free on this computer" in texts_in(setup))
+    await give_keys(person, "openai", "anthropic")
+    assert saying(setup, " turns · ").startswith("6 turns · ")
     # Who votes is checked for the first time.
-    await until(lambda: setup._estimate.text().endswith(", not all prices known · first time: + 12 calls"))
+    await until(
+        lambda: saying(setup, " turns · ").endswith(", not all prices known · first time: + 12 calls")
+    )
     said = [one.text() for one in setup.findChildren(QLabel) if one.isVisible()]
     assert sum("prices known" in one for one in said) == 1
     card_of(person, "anthropic").tick.setChecked(False)
@@ -355,10 +353,10 @@ async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_s
         if card.candidate.participant.provider == "openai":
             card.tick.setChecked(True)
     setup.seats.add_participant(card_of(person, "openai").candidate)
-    await until(lambda: "$" in setup._estimate.text() and "not all" not in setup._estimate.text())
-    before = setup._estimate.text()
+    await until(lambda: "$" in (said := saying(setup, " turns · ")) and "not all" not in said)
+    before = saying(setup, " turns · ")
     setup.rounds.setValue(10)
-    assert setup._estimate.text() != before
+    assert saying(setup, " turns · ") != before
     assert len(asked) == len(set(asked))
     [models] = [one.models for one in engine.providers() if one.config.id == "openai"]
     assert len(models) > 1
@@ -400,11 +398,11 @@ async def test_a_document_counts_with_its_text_and_a_bad_one_is_named_at_once(pe
     person.window.controller.debates.show_setup("Ban cars?")
     setup = person.window.controller.panel.setup
     setup.add_files([str(good)])
-    await until(lambda: "2.0k" in setup._context_size.text())
+    await until(lambda: saying(setup, "2.0k"))
     setup.add_files([str(bad)])
     await until(lambda: person.sees("toast"))
     assert "locked.pdf" in person.find("toast").accessibleName()
-    assert setup._context_size.text() == "2 files · 2.0k tokens"
+    assert "2 files · 2.0k tokens" in texts_in(setup)
 
 
 @pytest.mark.slow
@@ -428,7 +426,7 @@ async def test_the_pdf_files_of_a_debate_are_sent_as_they_look(qapp, data_dir, t
             seats["anthropic"].tick.setChecked(True)
             await person.click("context_look")
             await until(lambda: person.sees("toast"))
-            assert setup._context_size.text() == "1 file · 60.0k tokens"
+            assert "1 file · 60.0k tokens" in texts_in(setup)
             assert "“report.pdf” as it looks takes about 60,000 tokens" in toast_text(person)
             setup.rounds.setValue(1)
             await person.write("debate_topic", "Do sales rise?")
@@ -439,8 +437,8 @@ async def test_the_pdf_files_of_a_debate_are_sent_as_they_look(qapp, data_dir, t
             await until(lambda: desk.engine.live(session.id).session.status == "completed")
             setup.show_draft(Draft())
             assert not setup.files.look.isChecked()
-            desk.debates._set_up_again(desk.session_page)
-            assert setup.files.look.isChecked()
+            person.choose_from("decision_more", "Run again")
+            await until(setup.files.look.isChecked)
     turn = next(one for one in sighted.requests if one.messages[0].images)
     assert turn.messages[0].images == ("application/pdf",)
     assert not any(one.messages[0].images for one in blind.requests)
@@ -459,9 +457,9 @@ async def test_options_are_checked_where_they_are_typed_and_kept_by_run_again(pe
     await person.click("add_options")
     await person.write("debate_options", "PostgreSQL\n\n")
     assert not setup.start.isEnabled()
-    assert setup._estimate.text() == "Options given: 1. Give 2 to 5 different ones."
+    assert "Options given: 1. Give 2 to 5 different ones." in texts_in(setup)
     await person.write("debate_options", "\n".join(f"Database {number}" for number in range(6)))
-    assert not setup.start.isEnabled() and "Options given: 6." in setup._estimate.text()
+    assert not setup.start.isEnabled() and saying(setup, "Options given: 6.")
     await person.write("debate_options", "PostgreSQL\nSQLite\n")
     assert setup.start.isEnabled() and setup.setup().options == ("PostgreSQL", "SQLite")
     again = setup.draft
@@ -485,9 +483,7 @@ async def test_options_are_checked_where_they_are_typed_and_kept_by_run_again(pe
 @pytest.mark.slow
 async def test_a_council_says_in_setup_how_it_ends_who_judges_and_who_helps(person):
     desk, setup = person.window.controller, person.window.controller.panel.setup
-    for provider in ("openai", "anthropic"):
-        await desk.engine.keys.set(provider, "sk-canary-typed-by-hand")
-    setup.seats.refresh()
+    await give_keys(person, "openai", "anthropic")
     desk.debates.show_new("Which database should we use?", council=True)
     await until(lambda: person.sees("setup_ends"))
     choice = person.find("setup_ends")
@@ -498,10 +494,10 @@ async def test_a_council_says_in_setup_how_it_ends_who_judges_and_who_helps(pers
     judge, helper = setup.helpers(council=True)
     assert setup.helper.accessibleName() == f"Helper: {helper.partition('/')[2]}"
     assert judge.partition("/")[2] in setup.conclusion.judge.accessibleName()
-    calls = setup._estimate.text()
+    calls = saying(setup, "at most ")
     choice.setCurrentIndex(choice.findText("Merged answer"))
     choice.activated.emit(choice.currentIndex())
-    assert desk.debates.council_ends == "merge" and setup._estimate.text() != calls
+    assert desk.debates.council_ends == "merge" and saying(setup, "at most ") != calls
     assert not setup.conclusion.judge.isEnabled()
     # The one that was chosen is asked, and is in what is kept for the next time.
     model = setup.setup().participants[-1]

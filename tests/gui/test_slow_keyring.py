@@ -5,12 +5,14 @@ import threading
 
 import keyring
 import pytest
-from keyring.errors import InitError, KeyringLocked, PasswordDeleteError
+from keyring.errors import KeyringLocked, PasswordDeleteError
 
 from app import wiring
 from app.main import open_window
 from app.storage.secrets import KeyringSecrets
 from tests.app_driver import Person, until
+from tests.gui.seen import inside, texts_in, toasts
+from tests.storage.test_keyring_late import dismissed
 
 KEY = "sk-canary-slow-keyring-0123456789"
 PLACE = ("Moot", "provider:openai")
@@ -67,10 +69,6 @@ def status(person: Person):
     return next(one for one in person.window.controller.engine.providers() if one.config.id == "openai")
 
 
-def toasts(person: Person) -> list[str]:
-    return [one.text for one in person.window.toasts._toasts]
-
-
 async def test_the_window_is_there_before_the_keyring_answers_and_takes_what_it_says_late(person, ring):
     assert not ring.open.is_set()
     assert not status(person).ready
@@ -82,7 +80,7 @@ async def test_the_window_is_there_before_the_keyring_answers_and_takes_what_it_
 async def test_a_locked_keyring_is_said_and_unlocked_from_there(person, ring):
     ring.error = KeyringLocked("Failed to unlock the collection!")
     ring.open.set()
-    await until(lambda: "The keyring is locked." in toasts(person))
+    await until(lambda: "The keyring is locked." in toasts(person.window))
     assert status(person).problem == "keyring_locked"
     ring.error = None
     await person.click("toast_action")
@@ -95,12 +93,12 @@ async def test_the_settings_unlock_the_keyring_as_well(person, ring):
     ring.open.set()
     await until(lambda: status(person).problem == "keyring_locked")
     page = _page(person)
-    await until(lambda: page._unlock.isVisible())
-    assert page._key_source.text() == "The keyring is locked, so its keys can’t be read."
+    await until(lambda: inside(page, "provider_unlock").isVisible())
+    assert "The keyring is locked, so its keys can’t be read." in texts_in(page)
     ring.error = None
-    page._unlock.click()
-    await until(lambda: page._key_source.text() == "The key is saved in the system keyring.")
-    assert not page._unlock.isVisible()
+    inside(page, "provider_unlock").click()
+    await until(lambda: "The key is saved in the system keyring." in texts_in(page))
+    assert not inside(page, "provider_unlock").isVisible()
 
 
 def _page(person: Person):
@@ -108,25 +106,18 @@ def _page(person: Person):
     return person.find("settings_dialog").page("providers").page()
 
 
-def _dismissed() -> Exception:
-    secretstorage = pytest.importorskip("secretstorage")
-    error = InitError("Failed to create the collection")
-    error.__cause__ = secretstorage.PromptDismissedException("Prompt dismissed.")
-    return error
-
-
 async def test_where_a_key_is_entered_the_cause_is_said(person, ring):
     ring.open.set()
     await until(lambda: status(person).ready)
     page = _page(person)
     for error, said in (
-        (_dismissed(), "The keyring was not unlocked"),
+        (dismissed(), "The keyring was not unlocked"),
         (KeyringLocked("Failed to unlock the collection!"), "The keyring is locked"),
         (RuntimeError("the bus is gone"), "The keyring does not respond"),
     ):
         ring.error = error
         page.key.setText("sk-canary-another-0123456789")
-        page._save_key.click()
+        inside(page, "provider_save_key").click()
         await until(lambda said=said: page.result.text().startswith(said), what=said)
         assert "No keyring" not in page.result.text()
         assert status(person).key_source == "session"
@@ -143,16 +134,16 @@ async def test_a_key_that_is_forgotten_while_it_is_stored_is_gone_in_the_end(
     try:
         page = _page(person)
         page.key.setText(KEY)
-        page._save_key.click()
+        inside(page, "provider_save_key").click()
         await until(lambda: page.result.text().startswith("The keyring is waiting"))
         assert status(person).key_source == "session"
-        page._remove_key.click()
+        inside(page, "provider_remove_key").click()
         await until(lambda: "Once you respond, the key is removed" in page.result.text())
         assert status(person).key_source == ""
         ring.open.set()
-        await until(lambda: "Removed the key for “OpenAI” from the keyring." in toasts(person))
+        await until(lambda: "Removed the key for “OpenAI” from the keyring." in toasts(person.window))
         assert (ring.kept, status(person).key_source, page.result.text()) == ({}, "", "")
-        assert not page._remove_key.isVisible()
+        assert not inside(page, "provider_remove_key").isVisible()
     finally:
         ring.open.set()
         await window.shutdown()

@@ -13,6 +13,7 @@ from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.text import Paragraph
 from tests.app_driver import Person, at_window
+from tests.gui.seen import labels
 
 LONG = "Should cities ban private cars from their centres, and who pays for the buses then? " * 3
 SEATS = (
@@ -113,14 +114,9 @@ async def debate_has_room(person: Person, session: DebateSession, messages: list
     assert cut_chips(person) == []
     for view in (desk.panel.discussion, desk.session_page):
         assert cut_rows(view.transcript) == []
-        assert (
-            view.controls._banner_text.height()
-            >= view.controls._banner_text.heightForWidth(view.controls._banner_text.width())
-            or not view.controls._banner.isVisible()
-        )
-        honesty = view.controls._honesty
-        # Qt lays out only what is seen.
-        assert not honesty.isVisible() or honesty.height() >= honesty.heightForWidth(honesty.width())
+        # Qt lays out only what is seen: the banner and what is said of a small model among it.
+        for one in labels(view.controls) if view.isVisible() else ():
+            assert not one.hasHeightForWidth() or one.height() >= one.heightForWidth(one.width()), one.text()
     assert person.window.top_bar.height() == 52
 
 
@@ -133,7 +129,7 @@ async def test_choices_and_ticks_show_all_their_words(person):
             text = widget.text() if isinstance(widget, QCheckBox) else widget.currentText()
             if widget.isVisible() and text:
                 assert widget.width() >= QFontMetrics(widget.font()).horizontalAdvance(text) + 20, text
-    warning = person.window.controller.panel.setup._warning.findChild(Paragraph)
+    [warning] = labels(person.find("warning_providers").parentWidget(), Paragraph)
     assert warning.isVisible()
     assert warning.height() >= warning.heightForWidth(warning.width())
     top = warning.mapTo(person.window, warning.rect().bottomLeft()).y()

@@ -8,6 +8,7 @@ from app.core.session import Chat, ChatSession, Status
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.chat.chat_page import StateLine
 from app.storage.paths import resources_dir
+from tests.gui.seen import texts_in
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def test_it_says_why_a_chat_stands(qtbot, look, language: str, status: str, reas
     chat = Chat(assistant_id="main")
     session = ChatSession(id="0" * 26, title="T", status=status, reason=reason, chat=chat)
     line.show_session(session, read_only=False, damaged=0)
-    assert line._text.text().startswith(says)
+    assert " ".join(texts_in(line)).startswith(says)
     assert line.isVisibleTo(line.parentWidget()) == bool(says)
     assert line.resume.isVisibleTo(line) == (status in (Status.PAUSED, Status.STOPPED))
     limit = reason.startswith(("steps", "turns", "budget", "repeated"))
@@ -67,5 +68,5 @@ def test_it_says_how_often_a_model_was_asked_again(
     author = Author(id="main", name="Guide", kind="assistant")
     fault = {"seconds": seconds, "reason": "overloaded", "repeat": 2, "repeats": 3}
     line.show_retry(RetryScheduled(session_id=chat.id, turn_id="t", author=author, **fault))
-    assert line._text.text() == says
+    assert texts_in(line) == [says]
     assert not line.resume.isVisibleTo(line), "the provider is not paused, so that nothing can be ended"

@@ -27,13 +27,6 @@ RESOURCES = ROOT / "resources"
 SHEET = (RESOURCES / "app.qss").read_text("utf-8")
 
 
-@pytest.fixture
-def look(qapp):
-    result = Look(QApplication.instance(), RESOURCES, "light")
-    yield result
-    result.deleteLater()
-
-
 @pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
 def test_the_sheet_has_only_tokens_that_exist(tokens):
     assert "@" not in style_sheet(SHEET, tokens)

@@ -14,10 +14,12 @@ from app.core.message import Attachment, Message, MessageState, Prompt
 from app.core.session import Status
 from app.gui.display.theme import LIGHT
 from app.gui.transcript.call_rows import CardRow
+from app.gui.transcript.feed import BEAT_MS
 from app.gui.transcript.row_text import WIDE
 from app.gui.transcript.row_words import thought_of
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.chats import SESSION, a_tree, agent, asked, call, gave, spoke, stored
+from tests.gui.seen import runs
 from tests.gui.shown_view import shown_view, texts
 from tests.gui.test_transcript_view import on_screen, read_middle
 
@@ -216,9 +218,9 @@ def test_a_folded_sub_agent_beats_only_while_it_runs(view: TranscriptView, qtbot
     view.feed.message_started(
         spoke("b1", "tb", "", author=BROWSER, under=UNDER, state=MessageState.STREAMING)
     )
-    assert not view.feed._beat.isActive()
+    assert not runs(view.feed, BEAT_MS)
     view.feed.fold("tb", True)
-    assert view.feed._beat.isActive()
+    assert runs(view.feed, BEAT_MS)
     assert row(view, "group tb").context.summary.startswith("writing · ")
     view.feed.message_finished(spoke("b1", "tb", "", [call("d0")], author=BROWSER, under=UNDER))
     view.feed.message_started(
@@ -232,7 +234,7 @@ def test_a_folded_sub_agent_beats_only_while_it_runs(view: TranscriptView, qtbot
     view.feed.message_finished(gave("s0", "tb", "d0", author=BROWSER, under=UNDER))
     view.feed.message_finished(spoke("b2", "tb", "Done.", author=BROWSER, under=UNDER))
     view.feed.show_call(TurnFinished(session_id="s", turn_id="tb", outcome="done"))
-    assert not view.feed._beat.isActive()
+    assert not runs(view.feed, BEAT_MS)
     assert row(view, "group tb").context.summary == "2 steps · 700 tokens"
 
 
@@ -243,13 +245,13 @@ def test_nothing_beats_in_a_session_that_rests_or_off_screen(view: TranscriptVie
     ]
     view.feed.show_session(SESSION, messages)
     view.feed.fold("tb", True)
-    assert view.feed._beat.isActive()
+    assert runs(view.feed, BEAT_MS)
     view.feed.session_changed(replace(SESSION, status=Status.PAUSED))
-    assert not view.feed._beat.isActive()
+    assert not runs(view.feed, BEAT_MS)
     view.feed.session_changed(SESSION)
-    assert view.feed._beat.isActive()
+    assert runs(view.feed, BEAT_MS)
     view.hide()
-    assert not view.feed._beat.isActive()
+    assert not runs(view.feed, BEAT_MS)
 
 
 def test_thinking_is_folded_and_unfolds_while_it_streams(view: TranscriptView) -> None:

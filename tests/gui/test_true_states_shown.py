@@ -12,6 +12,7 @@ from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import TREE, architect, replies, said_last
 from tests.group_scenes import replies as group_replies
+from tests.gui.seen import texts_in, toasts
 from tests.gui.test_chat_page import read, running, say
 from tests.gui.test_group_page import at_work, person, set_up  # noqa: F401
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -28,12 +29,13 @@ pytestmark = [
 
 def half_done(page: object) -> list[str]:
     """Return the items of the plan that are shown as worked on."""
-    return [row._item.text for row in page.box.plan.rows() if row._current and not row._item.done]  # type: ignore[attr-defined]
+    rows = [row.accessibleName() for row in page.box.plan.rows()]  # type: ignore[attr-defined]
+    return [row for row in rows if row.endswith("next")]
 
 
 def note_of(person: Person, session_id: str) -> tuple[str, str]:  # noqa: F811
     """Return what stands at a session in the sidebar, and its colour."""
-    rows = person.window.side_bar.sessions._rows
+    rows = person.window.side_bar.sessions.model()
     item = rows.item(rows.row_of(session_id))
     return item.note, item.note_colour
 
@@ -50,7 +52,7 @@ async def test_escape_ends_no_group_and_a_stopped_one_goes_on(person):  # noqa: 
     await person.click("orchestrator_stop")
     await until(lambda: page.session.status == Status.STOPPED)
     assert half_done(page) == [], "nobody works, and something is half done"
-    assert page.state_line._text.text() == "Stopped by you"
+    assert texts_in(page.state_line) == ["Stopped by you"]
     assert person.window.top_bar.status.text() == "Stopped by you"
     await until(lambda: note_of(person, page.session_id) == ("stopped", "text_2"))
     await person.click("chat_resume")
@@ -120,7 +122,7 @@ async def test_the_window_asks_once_before_it_leaves_what_runs(
         assert ends == [True]
         await person.click("stop_button")
         await until(lambda: page.session.status == Status.STOPPED)
-        assert page.state_line._text.text() == words
+        assert texts_in(page.state_line) == [words]
         window.close()
         assert len(ends) == 2, "nothing runs, and the window asks"
 
@@ -145,9 +147,9 @@ async def test_limits_are_chosen_told_reached_and_extended_at_the_input(
         page = window.controller.chat_page
         await until(lambda: page.session is not None and page.session.status == Status.PAUSED)
         assert page.session.reason == "budget_model_calls:5"
-        assert page.state_line._text.text().startswith("Paused at 5 calls. Resume")
+        assert texts_in(page.state_line)[0].startswith("Paused at 5 calls. Resume")
         await until(lambda: note_of(person, page.session_id) == ("at its limit", "warn"))
-        told = [one.text for one in window.toasts._toasts if "4 of 5 calls used" in one.text]
+        told = [text for text in toasts(window) if "4 of 5 calls used" in text]
         assert len(told) == 1
         asked = len(server.requests)
         assert person.sees("chat_extend") and person.sees("chat_resume")

@@ -9,16 +9,12 @@ from PySide6.QtWidgets import QApplication, QMenu
 from app.gui.widgets.choices import DECIDE
 from tests.app_driver import Person, at_window, until
 from tests.gui.every_page import CHAT, keep_all
+from tests.gui.test_working_agents import person
+
+__all__ = ["person"]
 
 COMPOSES = Qt.WidgetAttribute.WA_InputMethodEnabled
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
-
-
-@pytest.fixture
-async def person(qapp, data_dir):
-    async with at_window(data_dir) as person:
-        person.window.activateWindow()
-        yield person
 
 
 def compose(preedit: str, commit: str = "") -> None:

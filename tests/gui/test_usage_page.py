@@ -17,6 +17,7 @@ from app.gui.tasks import Tasks
 from app.gui.widgets.text import ElidedLabel
 from tests.app_driver import at_window, until
 from tests.builders import a_bench
+from tests.gui.seen import saying, texts_in
 from tests.memory import MemoryStore
 
 RESOURCES = Path(__file__).parents[2] / "resources"
@@ -71,11 +72,11 @@ async def test_a_month_in_money_tokens_and_shares(engine, page):
     spend(engine, 1.0, model="claude-opus-4-5", author="Claude")
     await shown(page)
     assert page.total.text() == "$1.75"
-    assert page._tokens.text() == "3 model calls · 3.0k tokens in · 1.5k out"
+    assert "3 model calls · 3.0k tokens in · 1.5k out" in texts_in(page)
     assert names(page, "models") == ["openai/claude-opus-4-5", "openai/gpt-5.2"]
     assert names(page, "authors") == ["Claude", "GPT"]
     assert names(page, "sessions") == ["Deleted session"]
-    assert not page._unpriced.isVisible()
+    assert not saying(page, "no known price")
     assert not page.bar.isVisible()
     now = datetime.now(UTC)
     assert page.month.currentText() == f"{page._language(f'month.{now.month}')} {now.year}"
@@ -88,7 +89,7 @@ async def test_what_is_not_known_is_said_and_never_nothing(engine, page):
     spend(engine, 0.5, model="other")
     page.refresh()
     await until(lambda: page.total.text() == "at least $0.50")
-    assert page._unpriced.isVisible()
+    assert saying(page, "1 call has no known price")
 
 
 async def test_the_limit_and_how_much_of_it_is_used(engine, page):
@@ -124,8 +125,8 @@ async def test_what_is_estimated_says_so(engine, page):
     await shown(page)
     assert page.total.text() == "≈ $0.75"
     assert page.used.text() == "≈ $0.75 of $2.00 used this month"
-    assert page._tokens.text() == "2 model calls · ≈ 1.9k tokens in · ≈ 500 out"
-    assert page._unpriced.text().startswith("The tokens of 1 call are estimated")
+    assert "2 model calls · ≈ 1.9k tokens in · ≈ 500 out" in texts_in(page)
+    assert saying(page, "The tokens of 1 call are estimated")
 
 
 async def test_another_month_can_be_looked_at_and_kept_as_a_table(engine, page, tmp_path):
@@ -169,5 +170,5 @@ async def test_a_limit_chosen_in_the_settings_counts_at_once_and_what_is_held_sa
         await until(lambda: engine.live(session_id).session.status == Status.PAUSED)
         line = desk.chat_page.state_line
         await until(line.isVisible)
-        assert "Monthly limit reached" in line._text.text()
+        assert saying(line, "Monthly limit reached")
         assert line.resume.isVisible()

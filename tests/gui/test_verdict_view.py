@@ -28,6 +28,7 @@ from app.gui.panels.debate.discussion_view import DebateView, DiscussionView
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.text import ElidedLabel, Paragraph
 from tests.app_driver import Person, at_window, until
+from tests.gui.seen import saying, texts_in
 from tests.gui.test_council_verdict import texts
 from tests.gui.test_drop_down_lists import RESOURCES
 from tests.screenshots_verdict import ballot, letter_of, reading
@@ -151,9 +152,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
             "Round 1; Openai: A Step by step; Anthropic: A Step by step"
         )
         assert not person.sees("council_outside"), "what only a council can do is not there"
-        facts = view.controls._facts.text()
-        assert facts.startswith("2 participants · 1 round · 2 turns")
-        assert view.controls._facts.isVisible()
+        assert saying(view.controls, " turns").startswith("2 participants · 1 round · 2 turns")
         said = view.transcript.message_ids
         assert len(said) == 2, "ballots and readings are no rows"
         # A cite leads to its message.
@@ -214,7 +213,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         assert setup.rounds.value() == view.session.debate.rounds
         names = [one.name for one in view.session.debate.participants]
         assert [one.name for one in setup.setup().participants] == names
-        assert "turns" in setup._estimate.text()
+        assert saying(setup, " turns")
         assert len(wire_servers["openai"].requests) == asked
         await person.click("debate_start")
         await until(lambda: view.session_id not in ("", first, fork), PATIENCE_S)
@@ -248,9 +247,8 @@ async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, w
     await person.choose("debate_judge", "Anthropic · anthropic-wire")
     await person.click("debate_ask")
     # Before it reads, it is found out whether it may.
-    banner = view.controls._banner_text
-    await until(lambda: banner.text().startswith("Checking who may vote: "), PATIENCE_S)
-    await until(lambda: view.controls._doing.text() == "Judging…", PATIENCE_S)
+    await until(lambda: saying(view.controls, "Checking who may vote: "), PATIENCE_S)
+    await until(lambda: "Judging…" in texts_in(view.controls), PATIENCE_S)
     assert view.verdict.isVisible() and "Judging…" in texts(view.verdict)
     assert not person.sees("debate_ask")
     await person.click("debate_stop")
@@ -284,8 +282,7 @@ async def test_in_the_main_area_what_comes_of_it_is_shown_there(person, wire_ser
     person.window.top_bar.debate_button.setChecked(True)
     panel.show_discussion()
     assert panel.summary.isVisible() and not panel.discussion.isVisible(), "never a second transcript"
-    facts = panel.summary.controls._facts
-    assert facts.isVisible() and facts.text() == page.controls._facts.text() != ""
+    assert saying(panel.summary.controls, " turns") == saying(page.controls, " turns") != ""
     assert [
         one.text() for one in panel.summary.findChildren(ElidedLabel) if one.property("kind") == "value"
     ] == [
@@ -311,17 +308,17 @@ async def test_while_nobody_speaks_it_says_what_is_done(qapp, data_dir):
     vote = replace(a_ballot(0, 2, 0), state=MessageState.STREAMING)
     async with at_window(data_dir) as person:
         view = show(person, replace(session, status="running"), [*messages, vote])
-        assert view.controls._doing.text() == "Voting…"
+        assert texts_in(view.controls, Chip)[-1:] == ["Voting…"]
         view.show_finished(MessageFinished(session_id="s", message=replace(vote, state=MessageState.DONE)))
-        assert not view.controls._doing.isVisible()
+        assert not {"Voting…", "Judging…"} & {*texts_in(view.controls)}
         author = Author(id="s-reading1", name="openai-wire", kind="helper")
         view.show_turn(
             TurnStarted(session_id="s", turn_id="r", author=author, part=CouncilPart.READING, round=2),
             starting=False,
         )
-        assert view.controls._doing.text() == "Judging…"
+        assert texts_in(view.controls, Chip)[-1:] == ["Judging…"]
         view.show_change(session)
-        assert not view.controls._doing.isVisible()
+        assert not {"Voting…", "Judging…"} & {*texts_in(view.controls)}
         assert list(view.transcript.message_ids) == ["m0", "m1"]
 
 
@@ -676,7 +673,7 @@ async def test_a_message_after_the_end_begins_a_round_and_each_verdict_has_a_tab
     await until(lambda: view.session.status == "completed", PATIENCE_S)
     assert [one.round for one in view.messages if not one.part][-3:] == [2, 2, 2]
     if not person.sees("verdict_tab_1"):
-        view._open_step("verdict")
+        view.steps.set_value("verdict")
     await until(lambda: person.sees("verdict_tab_2"), what="the tabs")
     tabs = [person.find(f"verdict_tab_{number}").text() for number in (1, 2)]
     assert tabs == [

@@ -12,6 +12,7 @@ from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.controllers.debates import OFFERS_BLIND
 from app.gui.widgets.text import Paragraph
 from tests.app_driver import Person, at_window, until
+from tests.gui.seen import saying, texts_in
 from tests.gui.test_models_page import Shown
 from tests.gui.test_verdict_view import OPTIONS, SEATS, debate_view, script
 from tests.wire import WireServer
@@ -61,13 +62,12 @@ async def test_a_check_that_is_skipped_says_so_and_is_made_up_for(
     wire_home["openai"].check_delay = 3.0
     view = debate_view(person)
     await started(person, SETUP)
-    banner = view.controls._banner_text
-    await until(lambda: banner.text() == "Checking who may vote: 4 of 8", PATIENCE_S)
+    await until(lambda: "Checking who may vote: 4 of 8" in texts_in(view.controls), PATIENCE_S)
     assert person.find("debate_skip_check", QPushButton).text() == "Skip"
     await person.click("debate_skip_check")
     await until(lambda: view.session.status == "completed", PATIENCE_S)
     assert len(wire_home["openai"].check_requests) < 4
-    view._open_step("verdict")
+    view.steps.set_value("verdict")
     assert texts(person, "no_vote_") == ["Openai: no vote, the check was skipped"]
     wire_home["openai"].check_delay = 0.0
     await person.click(f"check_again_{view.session.debate.participants[0].id}")
@@ -83,20 +83,20 @@ async def test_who_follows_the_order_has_no_vote_on_the_verdict_and_in_the_setti
     view = debate_view(person)
     await started(person, SETUP)
     await until(lambda: view.session_id and view.session.status == "completed", PATIENCE_S)
-    view._open_step("verdict")
+    view.steps.set_value("verdict")
     why = "no vote, only 0 of 2 answers stayed the same when the options were listed in the other order"
     assert texts(person, "no_vote_") == [f"Openai: {why}"]
-    shown = Shown(person)
-    shown.click("openai-wire", x=90)
-    assert shown.item("openai-wire").note.endswith(why.replace("no vote, ", "no vote: "))
-    assert shown.page.voting.text().startswith("openai-wire: no vote: only 0 of 2 answers")
+    models = Shown(person)
+    models.click("openai-wire", x=90)
+    assert models.item("openai-wire").note.endswith(why.replace("no vote, ", "no vote: "))
+    assert models.page.voting.text().startswith("openai-wire: no vote: only 0 of 2 answers")
     wire_home["openai"].stable = True
     await person.click("models_check")
-    await until(lambda: shown.page.voting.text() == "openai-wire: votes, breaks ties", PATIENCE_S)
-    assert shown.item("openai-wire").note.endswith("votes, breaks ties")
-    assert shown.page.check.isEnabled() and len(wire_home["openai"].check_requests) == 8
-    shown.click("anthropic-other", x=90)
-    assert shown.page.voting.text() == "anthropic-other: not checked yet"
+    await until(lambda: models.page.voting.text() == "openai-wire: votes, breaks ties", PATIENCE_S)
+    assert models.item("openai-wire").note.endswith("votes, breaks ties")
+    assert models.page.check.isEnabled() and len(wire_home["openai"].check_requests) == 8
+    models.click("anthropic-other", x=90)
+    assert models.page.voting.text() == "anthropic-other: not checked yet"
 
 
 @pytest.mark.slow
@@ -111,17 +111,17 @@ async def test_who_misses_premises_votes_and_the_verdict_and_the_settings_say_th
     await until(lambda: view.session_id and view.session.status == "completed", PATIENCE_S)
     record = Record(view.session.debate, list(view.messages))
     assert [record.vote(one, 1).choice for one in record.voters()] == [record.options()[0].id] * 2
-    view._open_step("verdict")
+    view.steps.set_value("verdict")
     why = "missed 8 of 8 false premises"
     assert texts(person, "no_vote_") == [f"Llama: breaks no ties, {why}"]
-    shown = Shown(person)
-    shown.click("ollama-wire", x=90)
-    assert shown.item("ollama-wire").note.endswith(f"votes, breaks no ties: {why}")
-    assert shown.page.voting.text() == f"ollama-wire: votes, breaks no ties: {why}"
-    assert "24 short questions" in shown.page.check.toolTip()
+    models = Shown(person)
+    models.click("ollama-wire", x=90)
+    assert models.item("ollama-wire").note.endswith(f"votes, breaks no ties: {why}")
+    assert models.page.voting.text() == f"ollama-wire: votes, breaks no ties: {why}"
+    assert "24 short questions" in models.page.check.toolTip()
     server.premises = True
     await person.click("models_check")
-    await until(lambda: shown.page.voting.text() == "ollama-wire: votes, breaks ties", PATIENCE_S)
+    await until(lambda: models.page.voting.text() == "ollama-wire: votes, breaks ties", PATIENCE_S)
     assert len(server.check_requests) == 48
 
 
@@ -135,7 +135,7 @@ async def test_a_council_shows_how_far_the_check_is_and_skips_it(
     session_id = await engine.councils.start(CouncilSetup(setup=setup, ends=Ends.VOTE, judge=NO_JUDGE))
     person.window.controller.show_session(session_id)
     await until(lambda: person.sees("council_skip_check"), PATIENCE_S)
-    await until(lambda: "Checking who may vote: 4 of 8" in page.box._words.text(), PATIENCE_S)
+    await until(lambda: saying(page.box, "Checking who may vote: 4 of 8"), PATIENCE_S)
     await person.click("council_skip_check")
     await until(lambda: not person.find("council_skip_check", QWidget).isVisible(), PATIENCE_S)
     assert len(wire_home["openai"].check_requests) < 4

@@ -10,6 +10,7 @@ from app.core.session import Status
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import call, said_last
 from tests.group_scenes import leads
+from tests.gui.seen import texts_in
 from tests.gui.test_work_page import DONE, MODEL, ONE, jobs, status, until
 from tests.repeats import slow_after
 from tests.wire import Answer
@@ -60,7 +61,7 @@ async def held(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
 
 
 def line(person: Person) -> str:
-    return person.find("chat_state")._text.text() if person.sees("chat_state") else ""  # type: ignore[attr-defined]
+    return " ".join(texts_in(person.find("chat_state"))) if person.sees("chat_state") else ""
 
 
 def listed(person: Person, session_id: str) -> str:

@@ -27,6 +27,7 @@ from app.storage.paths import resources_dir
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect, call, said_last
+from tests.gui.seen import saying, texts_in
 from tests.stories.test_criteria import HALF, SEA, SKY, honest, is_check
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -118,7 +119,8 @@ async def test_what_waits_is_moved_given_away_and_taken_out(busy):
     give = person.find(f"queue_give_{second[0]}")
     next(action for action in give.menu().actions() if action.text() == "Other").trigger()
     await until(lambda: engine.queues.jobs("other"))
-    assert "waiting for" in page.details.queue._states[fourth[0]].text()
+    out = f"queue_out_{fourth[0]}"
+    await until(lambda: saying(person.find(out).parentWidget().parentWidget(), "waiting for"))
     press_button(person, ONE.id)
     await until(lambda: engine.queues.is_held(ONE.id))
     pace.slow = False
@@ -204,7 +206,7 @@ async def test_something_is_told_and_waits_until_the_next_turn(busy):
     await person.press("work_tell", Qt.Key.Key_Return)
     live = engine.live(session_id)
     await until(lambda: [one.text for one in live.session.chat.queue] == ["Mind the budget."])
-    await until(lambda: page.details._queued.text() == "1 message queued" and person.sees("work_send_now"))
+    await until(lambda: "1 message queued" in texts_in(page.details) and person.sees("work_send_now"))
     await person.click("work_open")
     await until(lambda: person.sees("chat_queue") or person.window.chat_page.queue.isVisible())
     pace.slow = False
@@ -339,7 +341,7 @@ async def test_who_is_held_back_stays_so_after_a_restart_until_the_user_lets_go(
         session_id = await desk.engine.chats.start(ONE.id, "One")
         desk.show_session(session_id)
         line = desk.chat_page.state_line
-        await until(lambda: line.isVisible() and "on hold" in line._text.text())
+        await until(lambda: line.isVisible() and saying(line, "on hold"))
         assert not wire_servers["openai"].requests
         await shown(person, ONE.id)
         assert "on hold" in said(person, ONE.id)
@@ -573,8 +575,8 @@ async def test_the_details_show_files_and_criteria_with_who_checked(
         await until(lambda: person.sees("work_files"))
         files, details = person.find("work_files"), page.details
         assert files.ids() == ("sky.md",)
-        assert details._means_title.text() == "Done means  0 of 2 met"
-        assert details._files_title.text() == "Files  1" and not details._plan_title.isVisible()
+        assert {"Done means  0 of 2 met", "Files  1"} <= set(texts_in(details))
+        assert "Plan" not in " ".join(texts_in(details))
         said_there = [one.text() for one in details.means.findChildren(QLabel)]
         assert f"{server.model} · same family" in said_there
         person.click_row("work_files", 0)

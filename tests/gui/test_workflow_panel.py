@@ -11,12 +11,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
 
 from app.core.definitions import WorkflowDefinition, WorkflowStep
-from app.core.provider import Price
 from app.core.session import WorkflowSession
 from app.gui.panels.workflow.definitions_view import with_step_again
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect
+from tests.gui.models import give_prices
+from tests.gui.seen import button, saying, texts_in, toasts
 from tests.gui.test_main_window import cut_off
 from tests.repeats import slow_after
 from tests.wire import Answer, Fault
@@ -57,25 +58,25 @@ async def test_what_is_to_be_done_is_recognised_and_can_be_changed(person):
 async def test_what_the_work_may_use_is_said_before_it_starts(person, monkeypatch):
     engine = person.window.controller.engine
 
-    async def price(provider: str, model: str) -> Price:
-        return Price(read=0.000002, written=0.00001)
-
-    monkeypatch.setattr(engine.estimates._models, "price", price)
+    give_prices(monkeypatch, engine)
     await person.click("workflow_button")
-    line = panel(person).work.start_box._estimate
-    assert not line.isVisible()
+
+    def line() -> str:
+        return saying(panel(person).work.start_box, " steps · ")
+
+    assert not line()
     await person.write("workflow_command", "Hello there")
-    assert not line.isVisible(), "nothing would start"
+    assert not line(), "nothing would start"
     await person.write("workflow_command", "Fix the login loop")
-    await until(lambda: "$" in line.text())
+    await until(lambda: "$" in line())
     steps = len(engine.workflows.find("bug-fix").steps)
-    assert line.text().startswith(f"{steps} steps · ")
-    assert "tokens" in line.text()
-    before = line.text()
+    assert line().startswith(f"{steps} steps · ")
+    assert "tokens" in line()
+    before = line()
     await person.choose("workflow_choice", "Feature request")
-    await until(lambda: line.text() != before)
+    await until(lambda: line() != before)
     await person.write("workflow_command", "")
-    await until(lambda: not line.isVisible())
+    await until(lambda: not line())
 
 
 async def test_where_nothing_is_recognised_the_user_picks(person):
@@ -84,8 +85,7 @@ async def test_where_nothing_is_recognised_the_user_picks(person):
     await person.press("workflow_command", Qt.Key.Key_Return)
     choice = person.find("workflow_choice")
     words = person.window.language
-    hint = panel(person).work.start_box._hint
-    await until(lambda: hint.text() == words("workflow.pick"))
+    await until(lambda: words("workflow.pick") in texts_in(panel(person).work.start_box))
     assert choice.currentData() == ""
     assert person.find("workflow_start").isEnabled()
 
@@ -180,7 +180,8 @@ async def test_a_step_that_was_taken_out_comes_back_as_it_was(person, data_dir):
     await person.write("workflow_name", "Renamed")
     view.name.textEdited.emit("Renamed")
     await until(lambda: kept() == [ids[0], *ids[2:]])
-    other = next(one for one in view._definitions if one != before.id)
+    workflows = person.window.controller.engine.workflows.all()
+    other = next(one.id for one in workflows if one.id != before.id)
     view.show_definition(other)
     view.list.setFocus()
     QTest.keyClick(view.list, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
@@ -232,12 +233,13 @@ async def test_steps_are_watched_and_steered_to_their_end(qapp, data_dir, wire_h
         page = person.window.controller.chat_page
         await until(lambda: isinstance(page.session, WorkflowSession))
         assert person.window.top_bar.mode.text() == "Workflow"
-        await until(lambda: row(person, "two")._shown.action == "accept", what="the step that gave no end")
+        accept = person.window.language("step.do.accept")
+        await until(lambda: button(row(person, "two"), accept), what="the step that gave no end")
         asked = [one for one in engine.live(page.session_id).messages if one.role == "user"][-1]
         assert asked.turn_id != engine.live(page.session_id).messages[0].turn_id
         assert page.transcript.model.name(asked, person.window.language) == "Trio", "nobody wrote that"
         assert (await engine.export(page.session_id, "md")).count("You") == 1
-        assert "patch.diff" in row(person, "one")._why.text()
+        assert saying(row(person, "one"), "patch.diff")
         assert row(person, "one").indent() < row(person, "two").indent() < row(person, "three").indent()
         assert row(person, "two").accessibleName() == "Second, Architect, waiting"
         row(person, "one").menu.actions()[-1].trigger()
@@ -253,7 +255,7 @@ async def test_steps_are_watched_and_steered_to_their_end(qapp, data_dir, wire_h
         assert any("/" in one or ":" in one for one in page.transcript.message_ids)
         await person.click("step_action_two")
         await until(lambda: engine.live(page.session_id).session.status == "completed")
-        assert panel(person).work._done.text() == "3 of 3"
+        assert "3 of 3" in texts_in(panel(person).work)
         assert cut_off(person) == []
 
 
@@ -273,7 +275,7 @@ async def test_going_on_after_a_failure_tries_again_what_failed(qapp, data_dir, 
         await person.write("workflow_command", "Cut the gem")
         await person.click("workflow_start")
         await until(lambda: page.session is not None and page.session.status == "paused")
-        assert panel(person).work._done.text() == "0 of 2", "what a failure blocks is not done"
+        assert "0 of 2" in texts_in(panel(person).work), "what a failure blocks is not done"
         model, look = page.transcript.model, person.window.look
         failed = next(
             one for one in engine.live(page.session_id).messages if one.state == "failed" and one.error
@@ -285,7 +287,7 @@ async def test_going_on_after_a_failure_tries_again_what_failed(qapp, data_dir, 
         assert person.sees("workflow_resume")
         await person.click("chat_resume")
         await until(lambda: page.session.status == "completed")
-        assert panel(person).work._done.text() == "2 of 2"
+        assert "2 of 2" in texts_in(panel(person).work)
         assert not person.sees("workflow_resume")
 
 
@@ -301,10 +303,11 @@ async def test_who_picks_while_a_model_looks_for_it_can_start_at_once(
         await person.click("workflow_button")
         await person.write("workflow_command", "Hello there")
         await person.click("workflow_start")
-        await until(lambda: wire_servers["openai"].requests and box._hint.isVisible())
+        looking = person.window.language("workflow.looking")
+        await until(lambda: wire_servers["openai"].requests and looking in texts_in(box))
         assert not box.start.isEnabled()
         await person.choose("workflow_choice", "Bug fix")
-        assert box.start.isEnabled() and not box._hint.isVisible()
+        assert box.start.isEnabled() and looking not in texts_in(box)
 
 
 @pytest.mark.slow
@@ -319,10 +322,11 @@ async def test_what_cannot_start_says_why_and_can_be_started_again(qapp, data_di
         await engine.assistants.delete("merlin")
         await person.click("workflow_button")
         await person.write("workflow_command", "Cast a spell")
-        hint = box._hint.text()
+        recognised = person.window.language("workflow.recognised")
+        assert recognised in texts_in(box)
         await person.click("workflow_start")
-        await until(lambda: any("Wizard" in one.text for one in person.window.toasts._toasts))
-        assert box._hint.text() == hint, "nothing is being looked for"
+        await until(lambda: any("Wizard" in text for text in toasts(person.window)))
+        assert recognised in texts_in(box), "nothing is being looked for"
         assert box.start.isEnabled()
 
 

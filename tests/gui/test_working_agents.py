@@ -117,13 +117,9 @@ async def test_the_folder_of_an_agent_is_chosen_with_its_assistant(person, data_
     field = person.find("assistant_folder_path", QLineEdit)
     assert field.accessibleName() == "Folder to work in"
     await person.write("assistant_folder_path", "project")
-    await until(
-        lambda: (
-            "full path" in person.window.controller.assistants._page.editor.form.rows["folder"].error.text()
-        )
-    )
+    await until(lambda: "full path" in person.find("assistants_page").editor.form.rows["folder"].error.text())
     # It has its own tools, and takes no settings of Moot's.
-    form = person.window.controller.assistants._page.editor.form
+    form = person.find("assistants_page").editor.form
     assert not any(one.isVisible() for one in (form.tools, form.sub_agents, form.servers, form.deep))
     assert not (form.answers.effort.isVisible() or form.answers.creativity.isVisible())
     assert form.answers.length.isVisible()

@@ -17,6 +17,7 @@ from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState
 from app.core.session import Debate, DebateSession, Status
 from app.storage.codec import plain
+from app.storage.documents import JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.lines import encode_line
 from app.storage.paths import DataPaths
@@ -120,3 +121,16 @@ def log_bytes(kind: str = "debate", min_reader: int = 1) -> bytes:
     return encode_line(1, [head, {"op": "session", "patch": record}]) + encode_line(
         2, [{"op": "op of tomorrow"}, {"op": "message", "message": said}]
     )
+
+
+def put(path: Path, text: str) -> None:
+    """Write a file, and the folders it lies in."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+async def loaded(paths: DataPaths) -> JsonDocuments:
+    """Return the documents of a data directory as they are read at the start."""
+    documents = JsonDocuments(paths)
+    await documents.load()
+    return documents

@@ -26,7 +26,7 @@ from app.storage.stored_data import (
     own_backups,
     write_backup,
 )
-from tests.storage.samples import ROOT, debate, finished, message, new_store, saved, started
+from tests.storage.samples import ROOT, debate, finished, message, new_store, put, saved, started
 from tests.storage.sim_fs import SimFS
 
 DISK = FileSystem()
@@ -40,11 +40,6 @@ def names_in(path: str) -> set[str]:
     with zipfile.ZipFile(path) as file:
         assert file.testzip() is None
         return set(file.namelist())
-
-
-def put(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
 
 def age(path: str, days: float) -> None:

@@ -14,6 +14,8 @@ from app.storage.documents import KEPT_VERSIONS, JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 BROWSER = Agent(
     id="browser",
     name="브라우저",
@@ -29,12 +31,6 @@ BROWSER = Agent(
     enabled=False,
     busy=Busy(strategy="wait", timeout_s=60),
 )
-
-
-@pytest.fixture
-def paths(data_dir: Path) -> DataPaths:
-    data_dir.mkdir(mode=0o700)
-    return DataPaths(data_dir)
 
 
 async def _loaded(paths: DataPaths, disk: FileSystem | None = None) -> JsonDocuments:

@@ -16,21 +16,11 @@ from app.core.servers import McpServer, is_web_address
 from app.core.session import Folder
 from app.core.settings import Settings
 from app.storage.documents import JsonDocuments
-from app.storage.paths import DataPaths
+from tests.storage.samples import loaded
+
+pytestmark = pytest.mark.usefixtures("folder")
 
 GOOD = {"id": "openai", "kind": "openai", "models": ["gpt-5.2"], "enabled": True}
-
-
-@pytest.fixture
-def paths(data_dir: Path) -> DataPaths:
-    data_dir.mkdir(mode=0o700)
-    return DataPaths(data_dir)
-
-
-async def _loaded(paths: DataPaths) -> JsonDocuments:
-    documents = JsonDocuments(paths)
-    await documents.load()
-    return documents
 
 
 def _write(path: Path, value: object) -> bytes:
@@ -41,7 +31,7 @@ def _write(path: Path, value: object) -> bytes:
 
 
 async def test_without_files_there_are_defaults_and_nothing_is_written(paths):
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert documents.settings() == Settings()
     assert [one.id for one in documents.providers()] == [
         "openai",
@@ -56,10 +46,10 @@ async def test_without_files_there_are_defaults_and_nothing_is_written(paths):
 
 async def test_settings_are_kept_with_a_previous_copy_and_unknown_fields(paths):
     _write(paths.settings, {"version": 1, "language": "ko", "of_tomorrow": {"a": [1]}})
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert documents.settings().language == "ko"
     await documents.change_settings(lambda _: Settings(theme="dark", project_context=("a.md",)))
-    again = await _loaded(paths)
+    again = await loaded(paths)
     assert again.settings() == Settings(theme="dark", project_context=("a.md",))
     assert json.loads(paths.settings.read_bytes())["of_tomorrow"] == {"a": [1]}
     assert json.loads((paths.root / "settings.json.bak").read_bytes())["language"] == "ko"
@@ -67,23 +57,23 @@ async def test_settings_are_kept_with_a_previous_copy_and_unknown_fields(paths):
 
 
 async def test_settings_that_cannot_be_read_are_set_aside_and_the_previous_copy_is_used(paths):
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     await documents.change_settings(lambda _: Settings(theme="dark"))
     await documents.change_settings(lambda _: Settings(theme="light"))
     _write(paths.settings, b'{"version": 1, "theme": "li')
-    again = await _loaded(paths)
+    again = await loaded(paths)
     assert again.settings() == Settings(theme="dark")
     assert [one.code for one in again.problems()] == ["not_json", "previous_used"]
     assert not paths.quarantine.exists()
     await again.change_settings(lambda _: Settings(language="en"))
     [kept] = paths.quarantine.iterdir()
     assert kept.read_bytes() == b'{"version": 1, "theme": "li'
-    assert (await _loaded(paths)).settings() == Settings(language="en")
+    assert (await loaded(paths)).settings() == Settings(language="en")
 
 
 async def test_a_setting_of_the_wrong_kind_is_reported_and_the_others_hold(paths):
     _write(paths.settings, b'{"version": 1,\n "language": 7,\n "theme": "dark",\n "project_context": [1]}')
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert documents.settings() == Settings(theme="dark")
     assert [(one.code, one.line, one.field) for one in documents.problems()] == [
         ("wrong_type", 2, "language"),
@@ -99,14 +89,14 @@ async def test_limits_are_numbers_that_make_sense(paths):
         "search_engine": "http://127.0.0.1:8888",
     }
     _write(paths.settings, {**fine, "assistant_order": ["b", "a"]})
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     found = documents.settings()
     assert documents.problems() == ()
     assert (found.max_cost_usd, type(found.max_cost_usd)) == (3.0, float)
     assert (found.max_model_calls, found.max_minutes) == (0, 7)
     assert found.assistant_order == ("b", "a")
     await documents.change_settings(lambda _: found)
-    assert (await _loaded(paths)).settings() == found
+    assert (await loaded(paths)).settings() == found
 
 
 @pytest.mark.parametrize(
@@ -125,7 +115,7 @@ async def test_limits_are_numbers_that_make_sense(paths):
 )
 async def test_a_limit_that_makes_no_sense_is_named_and_the_default_holds(paths, name, value, code):
     _write(paths.settings, {"version": 1, "theme": "dark", name: value})
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert [(one.code, one.field, one.line) for one in documents.problems()] == [(code, name, 4)]
     assert documents.settings() == Settings(theme="dark")
 
@@ -133,7 +123,7 @@ async def test_a_limit_that_makes_no_sense_is_named_and_the_default_holds(paths,
 @pytest.mark.corpus(13)
 async def test_settings_of_a_newer_version_are_not_overwritten(paths):
     data = _write(paths.settings, {"version": 2, "theme": "dark"})
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert documents.settings().theme == "dark"
     with pytest.raises(StorageError, match="newer_version"):
         await documents.change_settings(lambda _: Settings())
@@ -175,7 +165,7 @@ async def test_a_hand_written_file_that_cannot_be_read_is_reported_and_never_tou
     _write(
         paths.assistants / "ben.json", {"id": "ben", "name": "Ben", "provider": "ollama", "model": "llama3.2"}
     )
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     [problem] = documents.problems()
     assert (problem.path, problem.code) == (str(path), code)
     assert line is None or problem.line == line
@@ -201,7 +191,7 @@ ODD_BUT_FINE = {
 @pytest.mark.parametrize("data", ODD_BUT_FINE.values(), ids=list(ODD_BUT_FINE))
 async def test_what_is_odd_but_clear_is_taken_and_survives_a_save(paths, data):
     _write(paths.providers, data)
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert documents.problems() == ()
     [config] = documents.providers()
     assert config == ProviderConfig(id="openai", kind="openai", models=("gpt-5.2",))
@@ -240,7 +230,7 @@ FAULTS = [
 @pytest.mark.parametrize(("entry", "code", "field"), FAULTS)
 async def test_a_bad_entry_is_named_by_field_and_kept_through_a_save(paths, entry, code, field):
     _write(paths.providers, {"version": 1, "providers": [GOOD, entry]})
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     usable = ["openai"] if code != "duplicate_id" else []
     assert _usable(documents) == usable
     [problem] = documents.problems()
@@ -251,7 +241,7 @@ async def test_a_bad_entry_is_named_by_field_and_kept_through_a_save(paths, entr
     assert problem.line >= 10
     await documents.change_providers(lambda known: (*known, ProviderConfig(id="new", kind="ollama")))
     assert entry in json.loads(paths.providers.read_bytes())["providers"]
-    assert _usable(await _loaded(paths)) == [*usable, "new"]
+    assert _usable(await loaded(paths)) == [*usable, "new"]
 
 
 def _usable(documents):
@@ -259,17 +249,17 @@ def _usable(documents):
 
 
 async def test_a_provider_is_added_changed_and_removed(paths):
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     two = (ProviderConfig(id="a", kind="openai"), ProviderConfig(id="b", kind="ollama", label="B"))
     await documents.change_providers(lambda _: two)
     assert documents.providers() == two
     await documents.change_providers(lambda _: two[1:])
-    assert (await _loaded(paths)).providers() == two[1:]
+    assert (await loaded(paths)).providers() == two[1:]
 
 
 async def test_an_edit_made_since_is_not_lost(paths):
     _write(paths.providers, {"providers": [GOOD]})
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     _write(paths.providers, {"providers": [{**GOOD, "note": "mine"}], "extra": 1})
     await documents.change_providers(lambda _: documents.providers())
     after = json.loads(paths.providers.read_bytes())
@@ -281,7 +271,7 @@ async def test_a_folder_in_the_place_of_a_file_is_reported(paths):
     paths.providers.mkdir()
     paths.settings.mkdir()
     (paths.assistants / "x.json").mkdir(parents=True)
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert {one.code for one in documents.problems()} >= {"not_a_file"}
     assert documents.settings() == Settings()
 
@@ -291,7 +281,7 @@ async def test_a_link_to_a_file_of_the_users_is_followed_and_kept(paths, tmp_pat
     target = tmp_path / "dotfiles.json"
     _write(target, {"providers": [GOOD]})
     paths.providers.symlink_to(target)
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     await documents.change_providers(lambda _: (ProviderConfig(id="openai", kind="openai", label="mine"),))
     assert paths.providers.is_symlink()
     assert json.loads(target.read_bytes())["providers"][0]["label"] == "mine"
@@ -315,7 +305,7 @@ async def test_assistants_are_read_and_twins_reported(paths):
     _write(paths.assistants / "e.json", {**whole, "id": "e", "model": " "})
     _write(paths.assistants / "f.json", {**whole, "id": "f", "busy": {"strategy": 1}})
     _write(paths.assistants / "g.json", {**whole, "id": "g", "version": 0})
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert [one.id for one in documents.assistants.all()] == ["architect", "caf\u00e9"]
     assert documents.assistants.all()[0].busy is not None
     assert [(Path(one.path).name, one.code, one.field) for one in documents.problems()] == [
@@ -330,13 +320,13 @@ async def test_assistants_are_read_and_twins_reported(paths):
 async def test_a_full_disk_leaves_the_old_settings(paths):
     from tests.storage.sim_fs import SimFS
 
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     await documents.change_settings(lambda _: Settings(theme="dark"))
     full = JsonDocuments(paths, file_system=_full(SimFS()))
     with pytest.raises(StorageError, match="disk_full"):
         await full.change_settings(lambda _: Settings(theme="light"))
     assert full.settings() == Settings()
-    assert (await _loaded(paths)).settings().theme == "dark"
+    assert (await loaded(paths)).settings().theme == "dark"
 
 
 def _full(disk):
@@ -374,7 +364,7 @@ async def test_changes_at_once_are_all_kept(paths, kind):
         "consents": tuple(lambda now, x=x: now | {x} for x in "ab"),
     }
     first, second = changes[kind]
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     wanted = second(first(getattr(documents, kind)()))
     began, goes_on = threading.Event(), threading.Event()
 
@@ -393,11 +383,11 @@ async def test_changes_at_once_are_all_kept(paths, kind):
     goes_on.set()
     await asyncio.gather(*running)
     assert getattr(documents, kind)() == wanted
-    assert getattr(await _loaded(paths), kind)() == wanted
+    assert getattr(await loaded(paths), kind)() == wanted
 
 
 async def test_changes_are_made_in_the_order_in_which_they_came(paths):
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     names = [str(number) for number in range(30)]
     await asyncio.gather(
         *(
@@ -405,15 +395,15 @@ async def test_changes_are_made_in_the_order_in_which_they_came(paths):
             for name in names
         )
     )
-    assert (await _loaded(paths)).settings().tools_off == tuple(names)
+    assert (await loaded(paths)).settings().tools_off == tuple(names)
 
 
 async def test_definitions_changed_at_once_keep_both_changes(paths):
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     folders = documents.folders
     await folders.change(lambda: Folder(id="a", name="A"))
     await asyncio.gather(
         folders.change(lambda: replace(folders.all()[0], name="B")),
         folders.change(lambda: replace(folders.all()[0], instructions="short")),
     )
-    assert [(one.name, one.instructions) for one in (await _loaded(paths)).folders.all()] == [("B", "short")]
+    assert [(one.name, one.instructions) for one in (await loaded(paths)).folders.all()] == [("B", "short")]

@@ -11,9 +11,11 @@ from app.cli.exit_status import FAULT
 from app.cli.printing.lines import load_texts
 from app.core.definitions import Group, Leader
 from app.core.errors import BadInput, StorageError
-from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
+from tests.storage.samples import loaded
 from tests.test_doctor import Lines
+
+pytestmark = pytest.mark.usefixtures("folder")
 
 CREW = Group(
     id="crew",
@@ -26,18 +28,6 @@ CREW = Group(
 )
 
 
-@pytest.fixture
-def paths(data_dir: Path) -> DataPaths:
-    data_dir.mkdir(mode=0o700)
-    return DataPaths(data_dir)
-
-
-async def _loaded(paths: DataPaths) -> JsonDocuments:
-    documents = JsonDocuments(paths)
-    await documents.load()
-    return documents
-
-
 def _file(paths: DataPaths, name: str, value: object) -> Path:
     path = paths.groups / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,9 +36,9 @@ def _file(paths: DataPaths, name: str, value: object) -> Path:
 
 
 async def test_a_group_is_saved_whole_deleted_to_the_bin_and_saved_again(paths: DataPaths) -> None:
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     first = await documents.groups.change(lambda: CREW)
-    assert (await _loaded(paths)).groups.all() == (first,)
+    assert (await loaded(paths)).groups.all() == (first,)
     await documents.groups.delete("crew")
     assert documents.groups.all() == ()
     [thrown] = paths.trash.iterdir()
@@ -72,7 +62,7 @@ async def test_what_cannot_be_read_is_reported_and_never_overwritten(
     paths: DataPaths, data: bytes, code: str
 ) -> None:
     path = _file(paths, "crew.json", data)
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert documents.groups.all() == ()
     [problem] = documents.problems()
     assert (problem.code, Path(problem.path).name) == (code, "crew.json")
@@ -104,7 +94,7 @@ async def test_a_field_of_the_wrong_kind_is_named_and_the_others_are_used(
 ) -> None:
     _file(paths, "a.json", {"id": "a", "name": "A", **fields})
     _file(paths, "b.json", {"id": "b", "name": "B"})
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert [one.id for one in documents.groups.all()] == ["b"]
     [problem] = documents.problems()
     assert (problem.code, problem.field) == (code, field)
@@ -114,7 +104,7 @@ async def test_a_field_of_the_wrong_kind_is_named_and_the_others_are_used(
 async def test_two_of_one_id_are_one_and_the_second_is_reported(paths: DataPaths) -> None:
     _file(paths, "a.json", {"id": "crew", "name": "First"})
     _file(paths, "b.json", {"id": "CREW", "name": "Second"})
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert [one.name for one in documents.groups.all()] == ["First"]
     [problem] = documents.problems()
     assert (problem.code, problem.field, Path(problem.path).name) == ("duplicate_id", "id", "b.json")
@@ -124,7 +114,7 @@ async def test_two_of_one_id_are_one_and_the_second_is_reported(paths: DataPaths
 @pytest.mark.corpus(40)
 async def test_a_command_is_reported_and_not_kept(paths: DataPaths) -> None:
     _file(paths, "crew.json", {"id": "crew", "name": "Crew", "command": "rm -rf /"})
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert [(one.code, one.field) for one in documents.problems()] == [("no_commands", "command")]
     await documents.groups.change(lambda: documents.groups.all()[0])
     assert b"rm -rf" not in b"".join(one.read_bytes() for one in paths.root.rglob("*") if one.is_file())
@@ -132,7 +122,7 @@ async def test_a_command_is_reported_and_not_kept(paths: DataPaths) -> None:
 
 @pytest.mark.threat("T16")
 async def test_an_id_that_can_name_no_file_is_refused(paths: DataPaths) -> None:
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     with pytest.raises(BadInput):
         await documents.groups.change(lambda: Group(id="../x", name="X"))
     assert not list(paths.root.iterdir())

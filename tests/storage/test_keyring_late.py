@@ -133,13 +133,13 @@ async def test_what_was_read_before_a_key_was_entered_does_not_replace_it():
 async def test_a_question_that_is_dismissed_late_leaves_the_key_for_this_run():
     late = Late(Slow())
     assert not await late.secrets.keep("openai", FIRST)
-    late.ring.error = _dismissed()
+    late.ring.error = dismissed()
     late.ring.open.set()
     await late.hear("openai", KeyNews.NOT_KEPT)
     assert (late.key, late.secrets.keyring_problem) == ((FIRST, "session"), "dismissed")
 
 
-def _dismissed() -> Exception:
+def dismissed() -> Exception:
     secretstorage = pytest.importorskip("secretstorage")
     error = InitError("Failed to create the collection")
     error.__cause__ = secretstorage.PromptDismissedException("Prompt dismissed.")
@@ -149,7 +149,7 @@ def _dismissed() -> Exception:
 @pytest.mark.parametrize(
     ("error", "problem"),
     [
-        (_dismissed, "dismissed"),
+        (dismissed, "dismissed"),
         (lambda: KeyringLocked("Failed to unlock the collection!"), "locked"),
         (lambda: NoKeyringError("none"), "no_keyring"),
         (lambda: RuntimeError("the bus is gone"), "stopped"),

@@ -1,27 +1,15 @@
 """`mcp.json` and `consents.json` on a real disk: what other clients write, what is wrong, what survives."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from app.core.errors import StorageError
 from app.core.servers import McpServer
-from app.storage.documents import JsonDocuments
 from app.storage.json_file import packed, unpacked
-from app.storage.paths import DataPaths
+from tests.storage.samples import loaded
 
-
-@pytest.fixture
-def paths(data_dir: Path) -> DataPaths:
-    data_dir.mkdir(mode=0o700)
-    return DataPaths(data_dir)
-
-
-async def _loaded(paths: DataPaths) -> JsonDocuments:
-    documents = JsonDocuments(paths)
-    await documents.load()
-    return documents
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 FILES = {
@@ -49,7 +37,7 @@ READ = (
 
 async def test_the_servers_of_other_clients_are_read(paths):
     paths.mcp.write_text(json.dumps(FROM_OTHERS), "utf-8")
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert documents.mcp_servers() == READ
     assert documents.problems() == ()
 
@@ -74,10 +62,10 @@ MEANT = (
 
 async def test_entries_with_the_words_of_other_programs_are_read_and_saved_in_ours(paths):
     paths.mcp.write_text(json.dumps({"mcpServers": OTHER_WORDS}))
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert (documents.mcp_servers(), documents.problems()) == (MEANT, ())
     await documents.change_mcp_servers(lambda now: now)
-    again = await _loaded(paths)
+    again = await loaded(paths)
     assert (again.mcp_servers(), again.problems()) == (MEANT, ())
     entries = json.loads(paths.mcp.read_bytes())["mcpServers"]
     assert entries["zed"] == {"command": "npx", "args": ["x"], "disabled": True}
@@ -88,7 +76,7 @@ async def test_entries_with_the_words_of_other_programs_are_read_and_saved_in_ou
 )
 async def test_an_entry_with_what_moot_no_longer_offers_is_read_as_one_without(paths, gone):
     paths.mcp.write_text(json.dumps({"mcpServers": {"files": {**FILES, **gone}}}))
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert (documents.mcp_servers(), documents.problems()) == (READ[:1], ())
     assert documents.mcp_servers()[0].fingerprint == READ[0].fingerprint
 
@@ -106,7 +94,7 @@ async def test_no_secret_under_another_name_is_in_a_backup():
 async def test_a_save_keeps_what_moot_does_not_know(paths):
     odd = {"of_tomorrow": True}
     paths.mcp.write_text(json.dumps({**FROM_OTHERS, "mcpServers": {**FROM_OTHERS["mcpServers"], "odd": odd}}))
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     _, docs, news, _ = READ
     moved = McpServer(name="files", url="https://files.example.com/mcp")
     new = McpServer(name="new", command="uvx", args=("mcp-server-time",))
@@ -123,14 +111,14 @@ async def test_a_save_keeps_what_moot_does_not_know(paths):
     # What was replaced is kept, but for its secrets; what stayed stands in the file itself.
     files = {**FROM_OTHERS["mcpServers"]["files"], "env": {"TOKEN": "${secret:env.TOKEN}"}}
     assert previous["mcpServers"] == {**FROM_OTHERS["mcpServers"], "files": files, "odd": odd}
-    assert (await _loaded(paths)).mcp_servers() == documents.mcp_servers()
+    assert (await loaded(paths)).mcp_servers() == documents.mcp_servers()
 
 
 async def test_servers_are_written_where_there_was_no_file(paths):
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert (documents.mcp_servers(), documents.problems()) == ((), ())
     await documents.change_mcp_servers(lambda _: READ)
-    assert (await _loaded(paths)).mcp_servers() == READ
+    assert (await loaded(paths)).mcp_servers() == READ
     assert paths.mcp.stat().st_mode & 0o777 == 0o600
 
 
@@ -162,7 +150,7 @@ FAULTS = [
 @pytest.mark.parametrize(("entry", "code", "field"), FAULTS)
 async def test_a_faulty_entry_is_named_passed_over_and_kept(paths, entry, code, field):
     paths.mcp.write_text(json.dumps({"mcpServers": {"files": FILES, "bad": entry}}, indent=1))
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert documents.mcp_servers() == READ[:1]
     [problem] = documents.problems()
     assert (problem.path, problem.code, problem.field) == (str(paths.mcp), code, f"mcpServers.bad{field}")
@@ -174,7 +162,7 @@ async def test_a_faulty_entry_is_named_passed_over_and_kept(paths, entry, code, 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 65, "\u202eevil"])
 async def test_a_name_nobody_can_read_is_none(paths, name):
     paths.mcp.write_text(json.dumps({"mcpServers": {name: FILES}}))
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert documents.mcp_servers() == ()
     assert [one.code for one in documents.problems()] == ["bad_server_name"]
     with pytest.raises(StorageError, match="invalid_record"):
@@ -195,7 +183,7 @@ UNREADABLE = {
 @pytest.mark.parametrize(("data", "code"), UNREADABLE.values(), ids=list(UNREADABLE))
 async def test_a_file_that_cannot_be_read_is_reported_and_never_touched(paths, data, code):
     paths.mcp.write_bytes(data)
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert documents.mcp_servers() == ()
     assert [one.code for one in documents.problems()] == [code]
     with pytest.raises(StorageError, match="unreadable_file"):
@@ -205,7 +193,7 @@ async def test_a_file_that_cannot_be_read_is_reported_and_never_touched(paths, d
 
 async def test_a_file_without_servers_says_so_and_takes_some(paths):
     paths.mcp.write_text('{"servers": {}}')
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert [(one.code, one.field) for one in documents.problems()] == [("missing", "mcpServers")]
     await documents.change_mcp_servers(lambda _: READ)
     assert documents.problems() == ()
@@ -213,11 +201,11 @@ async def test_a_file_without_servers_says_so_and_takes_some(paths):
 
 
 async def test_consents_are_kept(paths):
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     assert documents.consents() == frozenset()
     await documents.change_consents(lambda _: frozenset(("b", "a")))
     assert documents.consents() == {"a", "b"}
-    again = await _loaded(paths)
+    again = await loaded(paths)
     assert again.consents() == {"a", "b"}
     document = json.loads(paths.consents.read_bytes())
     assert document["consents"] == ["a", "b"]
@@ -238,10 +226,10 @@ async def test_consents_are_kept(paths):
     ],
 )
 async def test_what_cannot_be_read_of_the_consents_is_asked_again(paths, data, code, left):
-    await (await _loaded(paths)).change_consents(lambda _: frozenset("z"))
-    await (await _loaded(paths)).change_consents(lambda _: frozenset("yz"))
+    await (await loaded(paths)).change_consents(lambda _: frozenset("z"))
+    await (await loaded(paths)).change_consents(lambda _: frozenset("yz"))
     paths.consents.write_bytes(data)
-    documents = await _loaded(paths)
+    documents = await loaded(paths)
     # Not from the copy before: what was taken back would be allowed again.
     assert documents.consents() == left
     assert [one.code for one in documents.problems()] == [code]
@@ -251,7 +239,7 @@ async def test_what_cannot_be_read_of_the_consents_is_asked_again(paths, data, c
         assert paths.consents.read_bytes() == data
         return
     await documents.change_consents(lambda _: frozenset("b"))
-    again = await _loaded(paths)
+    again = await loaded(paths)
     assert (again.consents(), again.problems()) == ({"b"}, ())
     if code in ("not_json", "empty"):
         assert next(paths.quarantine.iterdir()).read_bytes() == data
@@ -289,6 +277,6 @@ async def test_a_backup_has_no_secret_somebody_wrote_by_hand(paths):
 async def test_what_is_wrong_with_an_address_is_said_without_what_is_secret_in_it(paths):
     for url in ("https://me:canary@/mcp", "nonsense?api_key=canary"):
         paths.mcp.write_text(json.dumps({"mcpServers": {"bad": {"url": url}}}))
-        [problem] = (await _loaded(paths)).problems()
+        [problem] = (await loaded(paths)).problems()
         assert problem.code == "bad_url"
         assert problem.detail and "canary" not in repr(problem)

@@ -13,13 +13,14 @@ from app.core.errors import BadInput, MootError
 from app.core.tool import ToolError, read_arguments
 from app.engine.library.definitions import read_document
 from app.storage.codec import plain
-from app.storage.documents import JsonDocuments
 from app.storage.foreign_file import read_foreign
 from app.storage.lines import encode_line
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 from app.storage.stored_data import OpenBackup
-from tests.storage.samples import debate, message
+from tests.storage.samples import debate, loaded, message
+
+pytestmark = pytest.mark.usefixtures("folder")
 
 GENEROUS_S = 20.0
 
@@ -39,18 +40,6 @@ MORE = {
     22: '["x"]',
 }
 FILES = ("providers.json", "mcp.json", "assistants/x.json", "groups/x.json", "workflows/x.json")
-
-
-@pytest.fixture
-def paths(data_dir: Path) -> DataPaths:
-    data_dir.mkdir(mode=0o700)
-    return DataPaths(data_dir)
-
-
-async def loaded(paths: DataPaths) -> JsonDocuments:
-    documents = JsonDocuments(paths)
-    await documents.load()
-    return documents
 
 
 @pytest.mark.threat("T17")

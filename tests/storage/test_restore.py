@@ -20,14 +20,9 @@ from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 from app.storage.stored_data import MANIFEST, FileArchive
-from tests.storage.samples import finished, log_bytes, message, saved
+from tests.storage.samples import finished, log_bytes, message, put, saved
 
 ADA = '{"id": "ada", "name": "Ada"}'
-
-
-@pytest.fixture
-async def archive(paths: DataPaths, store: JsonLogStore) -> FileArchive:
-    return FileArchive(paths, store, JsonDocuments(paths))
 
 
 async def packed(archive: FileArchive, tmp_path: Path) -> str:
@@ -36,11 +31,6 @@ async def packed(archive: FileArchive, tmp_path: Path) -> str:
 
 def states(contents: BackupContents) -> dict[str, str]:
     return {one.id: one.state for one in contents.sessions}
-
-
-def put(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
 
 async def test_a_session_that_is_missing_comes_back_as_it_was(

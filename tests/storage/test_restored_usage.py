@@ -2,29 +2,17 @@
 
 from pathlib import Path
 
-import pytest
-
 from app.core.events import EventBus
 from app.core.message import UsageEntry
 from app.core.settings import Settings
-from app.core.store import BackupReason
 from app.engine.usage_book import UsageBook
-from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 from app.storage.stored_data import FileArchive
 from app.storage.usage_ledger import UsageFile
 from tests.builders import ScriptedModels
 from tests.storage.samples import saved
-
-
-@pytest.fixture
-async def archive(paths: DataPaths, store: JsonLogStore) -> FileArchive:
-    return FileArchive(paths, store, JsonDocuments(paths))
-
-
-async def packed(archive: FileArchive, tmp_path: Path) -> str:
-    return (await archive.back_up(BackupReason.BY_HAND, str(tmp_path / "packed.zip"))).path
+from tests.storage.test_restore import packed
 
 
 def a_call(number: int, session_id: str = "") -> UsageEntry:

@@ -16,7 +16,7 @@ from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 from app.storage.stored_data import STEPS, OpenBackup, Ops, Step, own_backups, upgrade, upgraded, write_backup
-from tests.storage.samples import ROOT, log_bytes, log_file, new_store, saved
+from tests.storage.samples import ROOT, log_bytes, log_file, new_store, put, saved
 from tests.storage.sim_fs import SimFS
 
 DISK = FileSystem()
@@ -45,11 +45,6 @@ TOMORROW = (Step(line=shouting, document=renamed),)
 
 def losing(ops: Ops) -> Ops:
     return [op for op in ops if op.get("op") != "message"]
-
-
-def put(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
 
 def test_the_versions_written_and_the_steps_to_them_agree():

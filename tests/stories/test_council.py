@@ -12,7 +12,7 @@ import pytest
 from tests.repeats import slow_after
 from tests.stories.processes import Running, look, moot
 from tests.wire import Answer, Fault, WireServer
-from tests.wire.fixtures import wire_home, wire_servers
+from tests.wire.fixtures import call_count, wire_home, wire_servers
 
 __all__ = ["wire_home", "wire_servers"]
 
@@ -87,7 +87,7 @@ def test_two_answers_are_enough_and_it_says_that_one_is_missing(wire_home: dict[
     done = moot("council", QUESTION, *THREE, "--no-differences")
     assert done.status == 0, done.err
     assert "2 of 3 answered" in done.out and "Open: a tie" in done.out
-    assert sum(len(server.requests) for server in wire_home.values()) == 3
+    assert call_count(wire_home) == 3
 
 
 FIVE = {
@@ -135,10 +135,6 @@ def five_minds(home: dict[str, WireServer]) -> None:
     for server in home.values():
         for model in server.models:
             server.script(model, lambda one, model=model: reply(model, one.messages[-1].text))
-
-
-def _asked(home: dict[str, WireServer]) -> int:
-    return sum(len(server.requests) for server in home.values())
 
 
 def _calls_ended(shown: dict[str, object]) -> int:
@@ -189,7 +185,7 @@ def test_a_council_of_26_calls_is_killed_after_a_record_and_asks_nothing_twice(
     whole = moot(*DEBATED, "--json")
     assert whole.status == 0, whole.err
     shown = look("show", whole.events[0]["session_id"], "--json").json
-    calls = _asked(wire_home)
+    calls = call_count(wire_home)
     # Five answers, the comparison, two rounds of five turns, five ballots, two readings, a move judged, and two dissents.
     assert calls == _calls_ended(shown) == 26
     assert _came_out(shown)[-1] == [("GPT mini", 1, "Postgres", "drift", False)]
@@ -212,11 +208,11 @@ def test_a_council_of_26_calls_is_killed_after_a_record_and_asks_nothing_twice(
             council.event("message.finished", cut + 1)
             council.kill()
         ended = _calls_ended(look("show", session_id, "--json").json)
-        before = _asked(wire_home)
+        before = call_count(wire_home)
         done = moot("resume", session_id, "--json")
         assert done.status == 0 or ended == calls, done.err
         again = look("show", session_id, "--json").json
-        assert _asked(wire_home) - before == calls - ended
+        assert call_count(wire_home) - before == calls - ended
         assert _came_out(again) == _came_out(shown)
 
 
@@ -314,7 +310,7 @@ def test_answers_that_nobody_compared_are_grouped_and_it_says_so_first(
         done.out.index(one) for one in ("3 of 3 answered", "Grouped by their short answers", "A  Postgres")
     ]
     assert places == sorted(places)
-    assert sum(len(server.requests) for server in wire_home.values()) == 4
+    assert call_count(wire_home) == 4
 
 
 def test_models_of_one_family_that_agree_are_never_settled(wire_home: dict[str, WireServer]) -> None:
@@ -379,7 +375,7 @@ def test_what_is_open_is_debated_where_that_is_asked(wire_home: dict[str, WireSe
     assert "openai argues." in out and "@@" not in out and "3 of 3 answered" in out
     assert out.count("── Round 1 ──") == 1 and "Claude (Dissent):" in out
     assert re.search(r"^.*\d tokens.*$", out, re.MULTILINE), "what it has cost"
-    assert sum(len(server.requests) for server in wire_home.values()) == 3 + 3 + 3 + 2 + 1
+    assert call_count(wire_home) == 3 + 3 + 3 + 2 + 1
     result, (first, second) = council["outcome"], council["readings"]
     assert (result["state"], result["choice"], result["unstable"]) == ("leaning", result["headline"], False)
     assert first["shown"] == second["shown"][::-1] and (first["order"], second["order"]) == (1, 2)
@@ -412,7 +408,7 @@ def test_a_council_ends_as_was_chosen(wire_home: dict[str, WireServer], ends: st
             wire_home[kind].script(model, lambda one, said_by=said_by: said_by(one.messages[-1].text, chosen))
     done = moot("council", QUESTION, *THREE, "--no-differences", "--rounds", "1", "--ends", ends)
     assert done.status == 0, done.err
-    assert _asked(wire_home) == calls
+    assert call_count(wire_home) == calls
     session_id = re.findall(r"^  (\w{26})$", done.out, re.MULTILINE)[0]
     decision = look("show", session_id, "--json").json["decision"]
     assert (decision["how"], decision["ends"]) == ("answers", ends)
@@ -433,7 +429,7 @@ def test_options_that_contradict_the_end_are_refused(
     wire_home: dict[str, WireServer], more: tuple[str, ...], ends: tuple[str, str]
 ) -> None:
     refused = moot("council", QUESTION, *THREE, *more)
-    assert refused.status == 2 and _asked(wire_home) == 0
+    assert refused.status == 2 and call_count(wire_home) == 0
     assert all(f"“--ends {one}”" in refused.err for one in ends)
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.stories.processes import moot, shown
 from tests.stories.test_council import HELD, QUESTION, THREE, letters
 from tests.wire import Fault, WireServer
-from tests.wire.fixtures import wire_home, wire_servers
+from tests.wire.fixtures import call_count, wire_home, wire_servers
 
 __all__ = ["wire_home", "wire_servers"]
 
@@ -30,10 +30,6 @@ def reply(kind: str, text: str) -> str:
     return vote if "secret ballot" in text else f"{kind} argues.\n@@ {vote}"
 
 
-def asked(servers: dict[str, WireServer]) -> int:
-    return sum(len(one.requests) for one in servers.values())
-
-
 @pytest.fixture
 def council(wire_home: dict[str, WireServer], data_dir: Path) -> str:
     """Ask two of three families; the third may be asked from outside. Return the session's id."""
@@ -50,17 +46,17 @@ def test_an_outside_answer_takes_part_and_what_is_open_is_debated(
     wire_home: dict[str, WireServer],
     council: str,
 ) -> None:
-    before = asked(wire_home)
+    before = call_count(wire_home)
     assert moot("extend", council, "join").status == 2
     checked = moot("extend", council, "check", "--json")
     assert checked.status == 0, checked.err
     price = checked.events[0]
     assert (price["event"], price["step"], price["calls"]) == ("estimate", "check", 1)
     assert price["session_id"] == council and price["tokens"][0] > 0  # type: ignore[index]
-    assert asked(wire_home) == before + 1 == before + len(wire_home["gemini"].requests)
+    assert call_count(wire_home) == before + 1 == before + len(wire_home["gemini"].requests)
     seated = moot("extend", council, "join")
     assert seated.status == 0, seated.err
-    assert "3 of 3 answered" in seated.out and asked(wire_home) == before + 1, "no call for that"
+    assert "3 of 3 answered" in seated.out and call_count(wire_home) == before + 1, "no call for that"
     session = shown(council)
     joined = session["debate"]["participants"][2]
     assert (joined["provider"], joined["name"]) == ("gemini", "gemini-wire")
@@ -76,7 +72,7 @@ def test_an_outside_answer_takes_part_and_what_is_open_is_debated(
     # Three models of known providers are checked before they vote, this once.
     assert debated.out.splitlines()[0].endswith(" · first time: + 12 calls")
     assert sum(len(one.check_requests) for one in wire_home.values()) == 12
-    assert asked(wire_home) == before + 1 + 6
+    assert call_count(wire_home) == before + 1 + 6
     assert "gemini argues." in debated.out
     assert sum(shown(council)["council"]["outcome"]["after"]["votes"].values()) == 3
 
@@ -86,10 +82,10 @@ def test_one_model_alone_a_stress_test_and_a_judge_are_asked_with_their_price_fi
     wire_home: dict[str, WireServer],
     council: str,
 ) -> None:
-    before = asked(wire_home)
+    before = call_count(wire_home)
     alone = moot("extend", council, "solo")
     assert alone.status == 0, alone.err
-    assert alone.out.startswith("One model alone: 1 call · ") and asked(wire_home) == before + 1
+    assert alone.out.startswith("One model alone: 1 call · ") and call_count(wire_home) == before + 1
     assert "tokens to think in" in "".join(
         json.dumps(one.body) for kind in ("openai", "anthropic") for one in wire_home[kind].requests
     )
@@ -112,7 +108,7 @@ def test_what_cannot_be_done_is_said_and_starts_nothing(
     council: str,
     data_dir: Path,
 ) -> None:
-    before = asked(wire_home)
+    before = call_count(wire_home)
     for words in (
         ("debate", "--rounds", "9"),
         ("debate", "--judge", "nobody"),
@@ -126,7 +122,7 @@ def test_what_cannot_be_done_is_said_and_starts_nothing(
     (data_dir / "settings.json").write_text(json.dumps({"version": 1}), "utf-8")
     refused = moot("extend", council, "check")
     assert refused.status == 2 and "no model of another family" in refused.err
-    assert asked(wire_home) == before
+    assert call_count(wire_home) == before
     debate = moot("debate", QUESTION, *TWO, "--rounds", "1", "--json")
     assert moot("extend", str(debate.events[0]["session_id"]), "solo").status == 2
     # A call that fails is a fault, and the event that says so has its code.

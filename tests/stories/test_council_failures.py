@@ -7,7 +7,7 @@ from tests.stories.processes import look, moot
 from tests.stories.test_council import OPTIONS, QUESTION, THREE, argued, letters, said, verdict
 from tests.stories.test_month_limit import limit, server
 from tests.wire import Fault, WireServer
-from tests.wire.fixtures import wire_home, wire_servers
+from tests.wire.fixtures import call_count, wire_home, wire_servers
 
 __all__ = ["server", "wire_home", "wire_servers"]
 
@@ -28,7 +28,7 @@ def test_one_answer_is_too_few_to_compare_and_the_others_can_be_asked_again(
         wire_home[kind].script(f"{kind}-wire", lambda _request, reply=reply: reply)
     done = moot("council", QUESTION, *THREE)
     assert "1 of 3 answered" in done.out and "Open" in done.out
-    assert sum(len(one.requests) for one in wire_home.values()) == 3
+    assert call_count(wire_home) == 3
     assert not any("Compare their answers" in json.dumps(one.body) for one in wire_home["openai"].requests)
 
 

@@ -1,25 +1,17 @@
 """A debate that a terminal follows moves to the window that opens; the terminal follows it there."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from tests.app_driver import at_window, until
-from tests.mcp_caller import TWO, calling, end_owner, numbered
+from tests.mcp_caller import TWO, calling, numbered
 from tests.stories.processes import Running
 from tests.wire.fixtures import wire_home, wire_servers
 from tests.wire.server import WireServer
 
 __all__ = ["wire_home", "wire_servers"]
-
-
-@pytest.fixture
-async def home(data_dir: Path, wire_home: dict[str, WireServer]) -> AsyncIterator[WireServer]:
-    """A data directory with a server whose models need no key; the Moot that runs there is ended."""
-    yield wire_home["ollama"]
-    await end_owner(data_dir)
 
 
 @pytest.mark.parametrize("owner", ["terminal", pytest.param("background", marks=pytest.mark.slow)])

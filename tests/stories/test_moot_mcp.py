@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -14,19 +13,12 @@ from app.cli.control import owner_pid
 from app.storage.access import WriterLock
 from app.storage.paths import DataPaths
 from tests.app_driver import until
-from tests.mcp_caller import TWO, begun, calling, end_owner, first_session, numbered
+from tests.mcp_caller import TWO, begun, calling, first_session, numbered
 from tests.wire.fixtures import wire_home, wire_servers
 from tests.wire.replies import Answer, WireCall
 from tests.wire.server import WireServer
 
 __all__ = ["wire_home", "wire_servers"]
-
-
-@pytest.fixture
-async def home(data_dir: Path, wire_home: dict[str, WireServer]) -> AsyncIterator[WireServer]:
-    """A data directory with a server whose models need no key; the Moot that runs there is ended."""
-    yield wire_home["ollama"]
-    await end_owner(data_dir)
 
 
 @pytest.mark.threat("T13")

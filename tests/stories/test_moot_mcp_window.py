@@ -1,7 +1,6 @@
 """`moot mcp` and the window: opened before what an agent begins, after it, and closed meanwhile."""
 
 import os
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -12,18 +11,11 @@ from app.core.session import ExportFormat
 from app.gui.widgets.notices import Toast
 from app.storage.paths import DataPaths
 from tests.app_driver import Person, at_window, until
-from tests.mcp_caller import begun, calling, end_owner, first_session, numbered
+from tests.mcp_caller import begun, calling, first_session, numbered
 from tests.wire.fixtures import wire_home, wire_servers
 from tests.wire.server import WireServer
 
 __all__ = ["wire_home", "wire_servers"]
-
-
-@pytest.fixture
-async def home(data_dir: Path, wire_home: dict[str, WireServer]) -> AsyncIterator[WireServer]:
-    """A data directory with a server whose models need no key; the Moot that runs there is ended."""
-    yield wire_home["ollama"]
-    await end_owner(data_dir)
 
 
 async def statements_in(person: Person, session_id: str, count: int) -> list[str]:

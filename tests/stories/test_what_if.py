@@ -4,7 +4,7 @@ import json
 
 from tests.stories.processes import look, moot
 from tests.wire import WireServer
-from tests.wire.fixtures import wire_home, wire_servers
+from tests.wire.fixtures import call_count, wire_home, wire_servers
 
 __all__ = ["wire_home", "wire_servers"]
 
@@ -25,10 +25,6 @@ def reply(text: str) -> str:
     return "With free trams, yes." if asked else "Yes, in steps."
 
 
-def asked(servers: dict[str, WireServer]) -> int:
-    return sum(len(one.requests) for one in servers.values())
-
-
 def test_a_message_after_the_end_begins_a_round_and_every_verdict_stays(
     wire_home: dict[str, WireServer],
 ) -> None:
@@ -40,17 +36,17 @@ def test_a_message_after_the_end_begins_a_round_and_every_verdict_stays(
     )
     assert debate.status == 0, debate.err
     session_id = str(debate.events[0]["session_id"])
-    before = asked(wire_home)
+    before = call_count(wire_home)
     refused = moot("reply", session_id, WHAT_IF, "--to", "Nobody")
     assert refused.status == 2 and "GPT, Claude" in refused.err
     # Two statements, and what the judge read twice.
-    assert asked(wire_home) == before and len(look("show", session_id, "--json").json["messages"]) == 4
+    assert call_count(wire_home) == before and len(look("show", session_id, "--json").json["messages"]) == 4
     done = moot("reply", session_id, WHAT_IF, "--to", "claude", "--json")
     assert done.status == 0, done.err
     price = done.events[0]
     # One turn, and the judge, who may read it twice.
     assert (price["event"], price["step"], price["calls"]) == ("estimate", "what_if", 3)
-    assert asked(wire_home) == before + 3
+    assert call_count(wire_home) == before + 3
     shown = look("show", session_id, "--json").json
     said = [one for one in shown["messages"] if not one["part"]]
     assert [one["author"]["name"] for one in said if one["round"] == 2][1:] == ["Claude"]

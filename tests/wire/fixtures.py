@@ -1,6 +1,6 @@
 """Fixtures of wire servers; a test module imports those it wants."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -9,6 +9,11 @@ from tests.wire.providers_file import write_providers
 from tests.wire.server import WireServer
 
 FOUR = ("openai", "anthropic", "gemini", "ollama")
+
+
+def call_count(servers: Mapping[str, WireServer]) -> int:
+    """Return how often any of the servers was asked, checks of models left out."""
+    return sum(len(server.requests) for server in servers.values())
 
 
 @pytest.fixture
