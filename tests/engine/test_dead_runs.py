@@ -26,7 +26,7 @@ from app.engine.turns.tool_calls import ToolCalls
 from app.engine.turns.turn_tree import TurnTree
 from app.engine.workflow import run as workflow_run
 from tests.builders import Bench, Hang, Script, a_bench, a_log_store, a_setup, left_open, until
-from tests.engine.test_group import TOOLS
+from tests.engine.group_tools import PLAN_TOOLS
 from tests.engine.test_turn import _asker, a_tool, agent, calling
 from tests.engine.test_workflow import DIAMOND, DONE_TEXT
 from tests.memory import MemoryStore
@@ -69,7 +69,7 @@ def an_engine(folder: Path) -> Bench:
         agent("helper", provider="", model=""),
         agent("ann", name="Ann"),
     )
-    made = a_bench(a_log_store(folder), agents=agents, tools=(*TOOLS, a_tool("echo"), _asker()))
+    made = a_bench(a_log_store(folder), agents=agents, tools=(*PLAN_TOOLS, a_tool("echo"), _asker()))
     made.models.otherwise = talk
     group = Group(
         id="crew", name="Crew", members=("ann", "main"), orchestrator=Leader(provider="remote0", model="m")
