@@ -14,7 +14,7 @@ from tests.builders import Bench, a_bench, a_log_store, a_setup, left_open
 from tests.engine.group_tools import bound
 from tests.engine.test_turn import agent
 
-TOOLS = bound(*session_files.TOOLS)
+TOOLS = bound(*(tool for tool in session_files.TOOLS if tool.group == FILES))
 KEYS = {tool.key for tool in TOOLS}
 
 

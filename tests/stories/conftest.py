@@ -13,7 +13,7 @@ __all__ = ["loaded_host", "loaded_tool_host", "own_host", "split_hosts"]
 
 
 @pytest.fixture
-async def home(data_dir: Path, wire_home: dict[str, WireServer]) -> AsyncIterator[WireServer]:
-    """A data directory with a server whose models need no key; the Moot that runs there is ended."""
+async def asked(data_dir: Path, wire_home: dict[str, WireServer]) -> AsyncIterator[WireServer]:
+    """A data directory, and its server whose models need no key; the Moot that runs there is ended."""
     yield wire_home["ollama"]
     await end_owner(data_dir)

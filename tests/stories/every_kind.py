@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.stories.group_crew import MEMBERS, REPORT, STEPS, call, heard, lead, write_assistant, write_group
+from tests.stories.group_crew import (
+    DONE_PLAN,
+    MEMBERS,
+    REPORT,
+    call,
+    heard,
+    lead,
+    write_assistant,
+    write_group,
+)
 from tests.stories.processes import Finished, look, moot
 from tests.stories.test_workflow import BUG_FIX, ROLES, step_of
 from tests.wire import Answer, WireServer
@@ -93,7 +102,7 @@ def _check_chat(shown: Shown) -> None:
 
 
 def _check_group(shown: Shown) -> None:
-    assert shown["plan"]["items"] == [{"text": step, "done": True, "criteria": []} for step in STEPS]
+    assert shown["plan"]["items"] == DONE_PLAN
     said = [
         (one["author"]["id"], one["content"])
         for one in shown["messages"]

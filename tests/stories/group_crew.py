@@ -8,6 +8,11 @@ from tests.wire import Answer, WireCall, WireServer
 from tests.wire.server import Recorded
 
 STEPS = ("Colour", "Design", "Build", "Check")
+# The plan at the end, with who did each step.
+DONE_PLAN = [
+    {"text": step, "done": True, "criteria": [], "by": who}
+    for step, who in zip(STEPS, ("Orchestrator", "Ann", "Bo", "Bo"), strict=True)
+]
 REPORT = "It is built in blue, and it holds."
 MEMBERS: dict[str, dict[str, object]] = {
     "ann": {"name": "Ann", "provider": "openai", "tools": ["planning", "ask"]},

@@ -16,15 +16,15 @@ __all__ = ["wire_home", "wire_servers"]
 
 @pytest.mark.parametrize("owner", ["terminal", pytest.param("background", marks=pytest.mark.slow)])
 async def test_a_window_takes_over_what_a_terminal_follows(
-    qapp: object, home: WireServer, data_dir: Path, owner: str
+    qapp: object, asked: WireServer, data_dir: Path, owner: str
 ) -> None:
-    numbered(home, pace=0.2)
+    numbered(asked, pace=0.2)
     if owner == "background":
         async with calling(data_dir) as caller:
             await caller.call("list", what="models")
     command = ("debate", "Tea or coffee?", "--rounds", "2", "-p", TWO[0], "-p", TWO[1], "--json")
     with Running(*command) as terminal:
-        await until(lambda: len(home.requests) == 2)
+        await until(lambda: len(asked.requests) == 2)
         async with at_window(data_dir) as person:
             [session] = person.window.controller.engine.sessions()
             done = await asyncio.to_thread(terminal.finish, 60)

@@ -13,6 +13,7 @@ import pytest
 from tests.files.documents import a_pdf
 from tests.repeats import repeats
 from tests.stories.group_crew import (
+    DONE_PLAN,
     MEMBERS,
     REPORT,
     STEPS,
@@ -65,7 +66,7 @@ def to_the_end(session_id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 def check_end(shown: dict[str, Any], servers: dict[str, WireServer]) -> None:
     """The same plan, the same report, nobody asked or handed over to twice, every request legal."""
-    assert shown["plan"]["items"] == [{"text": step, "done": True, "criteria": []} for step in STEPS]
+    assert shown["plan"]["items"] == DONE_PLAN
     messages = shown["messages"]
     assert len({one["id"] for one in messages}) == len(messages)
     said = [
@@ -236,7 +237,7 @@ def test_the_six_tools_to_the_letter(crew: dict[str, WireServer]) -> None:
     done = moot("reply", session_id, "Yes", "--json")
     assert (done.status, done.err) == (0, "")
     shown = look("show", session_id, "--json").json
-    assert shown["plan"]["items"] == [{"text": "C", "done": True, "criteria": []}]
+    assert shown["plan"]["items"] == [{"text": "C", "done": True, "criteria": [], "by": "Bo"}]
     assert shown["messages"][-1]["content"] == "Done."
     assert "Too early." not in [one["content"] for one in shown["messages"]]
     assert [one.refused for server in crew.values() for one in server.requests if one.refused] == []

@@ -23,9 +23,9 @@ __all__ = ["wire_home", "wire_servers"]
 
 @pytest.mark.threat("T13")
 async def test_an_agent_lists_and_holds_a_debate(
-    home: WireServer, wire_home: dict[str, WireServer], data_dir: Path
+    asked: WireServer, wire_home: dict[str, WireServer], data_dir: Path
 ) -> None:
-    numbered(home)
+    numbered(asked)
     for_moot = {"MOOT_KEY_ANTHROPIC": wire_home["anthropic"].key}
     async with calling(data_dir, environment=for_moot) as caller:
         tools = (await caller.session.list_tools()).tools
@@ -50,8 +50,8 @@ async def test_an_agent_lists_and_holds_a_debate(
     assert [one["session_id"] for one in sessions["sessions"]] == [found["session_id"]]
 
 
-async def test_an_agent_asks_an_assistant_and_several_models(home: WireServer, data_dir: Path) -> None:
-    numbered(home)
+async def test_an_agent_asks_an_assistant_and_several_models(asked: WireServer, data_dir: Path) -> None:
+    numbered(asked)
     async with calling(data_dir) as caller:
         names = [one["name"] for one in (await caller.call("list", what="assistants"))["assistants"]]
         found = await caller.to_the_end(await caller.call("ask", who=names[0], text="Good morning."))
@@ -59,7 +59,7 @@ async def test_an_agent_asks_an_assistant_and_several_models(home: WireServer, d
         assert found["status"] == "completed" and "Point" in first
         again = await caller.call("ask", who=names[0], text="And?", session_id=found["session_id"])
         await caller.to_the_end(again)
-        assert "[Claude Code (through MCP)]: And?" in str(home.requests[-1].body)
+        assert "[Claude Code (through MCP)]: And?" in str(asked.requests[-1].body)
         assert len(caller.statements) == 2 and again["session_id"] == found["session_id"]
         caller.statements.clear()
         council = await caller.call("council", question="Tea or coffee?", participants=TWO)
@@ -68,8 +68,8 @@ async def test_an_agent_asks_an_assistant_and_several_models(home: WireServer, d
     assert council["status"] == "completed" and council["result"]
 
 
-async def test_what_cannot_be_done_is_said_with_a_code(home: WireServer, data_dir: Path) -> None:
-    numbered(home, pace=0.5)
+async def test_what_cannot_be_done_is_said_with_a_code(asked: WireServer, data_dir: Path) -> None:
+    numbered(asked, pace=0.5)
     async with calling(data_dir) as caller:
         for tool, arguments, code in (
             ("ask", {"who": "Nobody at all", "text": "Hello"}, "nobody_called"),
@@ -96,7 +96,7 @@ async def test_what_cannot_be_done_is_said_with_a_code(home: WireServer, data_di
 
 @pytest.mark.parametrize("by", ["variable", "ancestor"])
 async def test_an_agent_that_moot_has_started_cannot_call_it(
-    home: WireServer, data_dir: Path, by: str
+    asked: WireServer, data_dir: Path, by: str
 ) -> None:
     variables = {"MOOT_AGENTS": "1"} if by == "variable" else {}
     if by == "ancestor":
@@ -108,11 +108,11 @@ async def test_an_agent_that_moot_has_started_cannot_call_it(
     assert not WriterLock(DataPaths(data_dir)).is_held()
 
 
-async def test_a_cancelled_call_lets_the_debate_go_on(home: WireServer, data_dir: Path) -> None:
-    numbered(home, pace=0.05)
+async def test_a_cancelled_call_lets_the_debate_go_on(asked: WireServer, data_dir: Path) -> None:
+    numbered(asked, pace=0.05)
     async with calling(data_dir) as caller:
         call = await begun(caller)
-        await until(lambda: home.requests)
+        await until(lambda: asked.requests)
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
         session_id = first_session(data_dir)
@@ -120,15 +120,15 @@ async def test_a_cancelled_call_lets_the_debate_go_on(home: WireServer, data_dir
         assert said["status"] == "running"
         await caller.to_the_end(said)
     assert [one["name"] for one in caller.statements] == ["Ada", "Ben", "Ada", "Ben"]
-    assert any("Think of the children." in str(one.body) for one in home.requests)
+    assert any("Think of the children." in str(one.body) for one in asked.requests)
 
 
 @pytest.mark.slow
-async def test_an_owner_that_is_killed_loses_nothing(home: WireServer, data_dir: Path) -> None:
-    numbered(home, pace=0.05)
+async def test_an_owner_that_is_killed_loses_nothing(asked: WireServer, data_dir: Path) -> None:
+    numbered(asked, pace=0.05)
     async with calling(data_dir) as caller:
         call = await begun(caller)
-        await until(lambda: len(home.requests) == 2)
+        await until(lambda: len(asked.requests) == 2)
         owner = owner_pid(DataPaths(data_dir).control)
         assert owner is not None
         os.kill(owner, signal.SIGKILL)
@@ -155,12 +155,12 @@ def with_guide(data_dir: Path) -> None:
 
 @pytest.mark.threat("T11")
 async def test_a_question_and_an_approval_are_answered_by_the_user_alone(
-    home: WireServer, data_dir: Path
+    asked: WireServer, data_dir: Path
 ) -> None:
     with_guide(data_dir)
     question = WireCall("promptUser", json.dumps({"question": "Which city?", "type": "text"}))
     opens = WireCall("open_url", json.dumps({"url": "https://example.com/"}))
-    home.script(home.model, [Answer(calls=(question,)), Answer(calls=(opens,))])
+    asked.script(asked.model, [Answer(calls=(question,)), Answer(calls=(opens,))])
     async with calling(data_dir) as caller:
         for asks, answer in (("Which city?", "Seoul"), ("open_url", "allow")):
             found = await caller.call("ask", who="Guide", text="Plan a trip.")
@@ -172,13 +172,13 @@ async def test_a_question_and_an_approval_are_answered_by_the_user_alone(
             found = await caller.call("wait", session_id=session_id)
             assert (found["status"], found["question"], found["for_user"]) == ("waiting", asks, True)
     # Nobody was asked on.
-    assert len(home.requests) == 2
+    assert len(asked.requests) == 2
 
 
-async def test_a_long_answer_comes_in_parts(home: WireServer, data_dir: Path) -> None:
+async def test_a_long_answer_comes_in_parts(asked: WireServer, data_dir: Path) -> None:
     with_guide(data_dir)
     whole = " ".join(f"말{number}" for number in range(5000))
-    home.script(home.model, [Answer(whole, pieces=1000)])
+    asked.script(asked.model, [Answer(whole, pieces=1000)])
     async with calling(data_dir) as caller:
         found = await caller.call("ask", who="guide", text="Tell me all.")
         assert found["more"] and len(json.dumps(found, ensure_ascii=False).encode()) < 21_000
@@ -186,7 +186,7 @@ async def test_a_long_answer_comes_in_parts(home: WireServer, data_dir: Path) ->
     assert "".join(one["text"] for one in caller.statements) == whole
 
 
-async def test_a_moot_that_cannot_start_says_why(home: WireServer, data_dir: Path) -> None:
+async def test_a_moot_that_cannot_start_says_why(asked: WireServer, data_dir: Path) -> None:
     (data_dir / "sessions").write_text("This is no folder.")
     async with calling(data_dir) as caller:
         failed = await caller.call("list", what="models")
@@ -194,8 +194,8 @@ async def test_a_moot_that_cannot_start_says_why(home: WireServer, data_dir: Pat
 
 
 @pytest.mark.slow
-async def test_a_debate_of_150_seconds_is_told_whole(home: WireServer, data_dir: Path) -> None:
-    numbered(home, text=" ".join(["Point"] * 24), pace=1.0)
+async def test_a_debate_of_150_seconds_is_told_whole(asked: WireServer, data_dir: Path) -> None:
+    numbered(asked, text=" ".join(["Point"] * 24), pace=1.0)
     async with calling(data_dir) as caller:
         started = time.monotonic()
         found = await caller.call("debate", topic="Tea or coffee?", participants=TWO, rounds=3)

@@ -32,12 +32,12 @@ async def statements_in(person: Person, session_id: str, count: int) -> list[str
 
 @pytest.mark.slow
 async def test_a_window_that_is_open_shows_the_debate_and_steps_in(
-    qapp: object, home: WireServer, data_dir: Path
+    qapp: object, asked: WireServer, data_dir: Path
 ) -> None:
-    numbered(home, pace=0.2)
+    numbered(asked, pace=0.2)
     async with at_window(data_dir) as person, calling(data_dir) as caller:
         call = await begun(caller)
-        await until(lambda: home.requests)
+        await until(lambda: asked.requests)
         session_id = first_session(data_dir)
         [toast] = person.window.toasts.findChildren(Toast)
         assert toast.text == "Claude Code began “Tea or coffee?”."
@@ -57,7 +57,7 @@ async def test_a_window_that_is_open_shows_the_debate_and_steps_in(
         engine = person.window.controller.engine
         document = await engine.export(session_id, ExportFormat.MARKDOWN)
         assert "Claude Code (through MCP)" in str(document)
-    asked = str([one.body for one in home.requests])
+    asked = str([one.body for one in asked.requests])
     assert "[Claude Code (through MCP)]: I say this from outside." in asked
     assert "[User]: I say this in the window." in asked
     assert found["status"] == "completed"
@@ -67,12 +67,12 @@ async def test_a_window_that_is_open_shows_the_debate_and_steps_in(
 
 
 async def test_a_window_that_opens_later_takes_the_debate_over(
-    qapp: object, home: WireServer, data_dir: Path
+    qapp: object, asked: WireServer, data_dir: Path
 ) -> None:
-    numbered(home, pace=0.2)
+    numbered(asked, pace=0.2)
     async with calling(data_dir) as caller:
         call = await begun(caller)
-        await until(lambda: len(home.requests) == 2)
+        await until(lambda: len(asked.requests) == 2)
         owner = owner_pid(DataPaths(data_dir).control)
         async with at_window(data_dir) as person:
             assert owner_pid(DataPaths(data_dir).control) == os.getpid() != owner
@@ -89,13 +89,13 @@ async def test_a_window_that_opens_later_takes_the_debate_over(
 
 @pytest.mark.slow
 async def test_what_a_closed_window_leaves_goes_on_without_one(
-    qapp: object, home: WireServer, data_dir: Path
+    qapp: object, asked: WireServer, data_dir: Path
 ) -> None:
-    numbered(home, pace=0.2)
+    numbered(asked, pace=0.2)
     async with calling(data_dir) as caller:
         async with at_window(data_dir):
             call = await begun(caller)
-            await until(lambda: len(home.requests) == 2)
+            await until(lambda: len(asked.requests) == 2)
         found = await caller.to_the_end(await call)
     assert found["status"] == "completed"
     assert [one["name"] for one in caller.statements] == ["Ada", "Ben", "Ada", "Ben"]

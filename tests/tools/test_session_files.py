@@ -8,7 +8,7 @@ import pytest
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, Role, ToolCall
 from app.core.session import AgentMode
-from app.core.tool import ToolError
+from app.core.tool import FILES, ToolError
 from app.storage.paths import DataPaths
 from app.storage.session_files import VersionedFiles
 from app.tools import session_files
@@ -24,7 +24,7 @@ class Desk:
     def __init__(self, folder: Path, chosen: str = "") -> None:
         self.files = VersionedFiles(DataPaths(folder), chosen=lambda _id: chosen)
         outside = Outside(call=None, settings=None, open_link=None, files=self.files)  # type: ignore[arg-type]
-        self.tools = {one.key: one.bind(outside) for one in session_files.TOOLS}
+        self.tools = {one.key: one.bind(outside) for one in session_files.TOOLS if one.group == FILES}
         self.context = Context(log=[], session_id=new_id())
 
     async def call(self, who: Author, key: str, **arguments: object) -> str:
