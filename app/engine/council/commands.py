@@ -473,16 +473,28 @@ class Councils:
         """Return what a step will use, one of those that `calls_of` knows; a what-if round is for those
         in `to`. Makes no call.
         """
-        judge, debate = self.providers.first_judge(session), self._helped(session)
+        return self.estimates(session, messages, (what,), to)[what]
+
+    def estimates(
+        self,
+        session: DebateSession,
+        messages: Sequence[Message],
+        steps: Sequence[str],
+        to: Sequence[str] = (),
+    ) -> dict[str, Estimate]:
+        """Return what each of these steps will use; see `estimate`."""
+        judge, record = self.providers.first_judge(session), Record(self._helped(session), messages)
         outsider = self.providers.outsider(session)
-        votes = what in ("debate", "argue", "stress")
-        checked = [participant.seat for participant in debate.participants if votes]
-        checked += [seat_of(judge)] if judge and (votes or what == "judge") else []
-        to = to if what == "what_if" else ()
-        record = Record(debate, messages)
-        calls = partial(calls_of, record, what, judge, outsider, to)
-        reading = self._reading(record, to) if what in ("again", "what_if") else []
-        return self._estimates.of_calls(calls, checked, reading)
+        found = {}
+        for what in steps:
+            votes = what in ("debate", "argue", "stress")
+            checked = [participant.seat for participant in record.debate.participants if votes]
+            checked += [seat_of(judge)] if judge and (votes or what == "judge") else []
+            asked = to if what == "what_if" else ()
+            calls = partial(calls_of, record, what, judge, outsider, asked)
+            reading = self._reading(record, asked) if what in ("again", "what_if") else []
+            found[what] = self._estimates.of_calls(calls, checked, reading)
+        return found
 
     def _reading(self, record: Record, to: Sequence[str] = ()) -> list[Call]:
         """Return the calls with which those in `to`, or all, read the web before they answer, at most."""

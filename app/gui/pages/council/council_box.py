@@ -96,7 +96,7 @@ def outside_card(words: Language, look: Look, judged: Judged, joined: Callable[[
     return card("council_outside", title, *rows, spacing=8)
 
 
-STEPS = ("compare", "merge", "again", "what_if", "debate", "argue", "check", "stress", "blind")
+PRICED = ("compare", "merge", "again", "what_if", "debate", "argue", "check", "stress", "blind")
 TONES = {State.SETTLED: "ok", State.AGREED_ONE_FAMILY: "warn", State.LEANING: "accent"}
 
 
@@ -110,9 +110,8 @@ def step_price(words: Language, estimate: Estimate, *, most: bool) -> str:
     return price_text(words, estimate)
 
 
-def prices_of(uses: Callable[[str], Estimate], words: Language) -> tuple[dict[str, str], tuple[Seat, ...]]:
-    """Return the prices of all steps, by what each `uses`, and the models whose price isn't known yet."""
-    estimates = {step: uses(step) for step in STEPS}
+def prices_of(estimates: Mapping[str, Estimate], words: Language) -> tuple[dict[str, str], tuple[Seat, ...]]:
+    """Return the prices of steps, and the models whose price isn't known yet."""
     ranges = ("debate", "argue", "stress", "blind")
     prices = {step: step_price(words, estimate, most=step in ranges) for step, estimate in estimates.items()}
     return prices, tuple(dict.fromkeys(chain.from_iterable(item.unasked for item in estimates.values())))

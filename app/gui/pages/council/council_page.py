@@ -23,7 +23,7 @@ from app.engine.council.record import Record
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.council import decision_steps
 from app.gui.pages.council.blind_pick import BlindStep, step_of
-from app.gui.pages.council.council_box import Judged, judges_of, prices_of
+from app.gui.pages.council.council_box import PRICED, Judged, judges_of, prices_of
 from app.gui.pages.council.council_columns import MERGED, CouncilColumn, CouncilColumns, Shown, shown_people
 from app.gui.pages.council.decision_bar import DecisionBar, FollowUp
 from app.gui.pages.council.differences_page import DifferencesPage, OptionsDialog
@@ -367,8 +367,8 @@ class CouncilPage(DecisionView):
         if session is None or self.councils is None:
             return {}
         session = replace(session, debate=replace(session.debate, judge=self._judge))
-        uses = partial(self.councils.estimate, session, messages, to=self._asked_alone(""))
-        prices, unasked = prices_of(uses, self._language)
+        estimates = self.councils.estimates(session, messages, PRICED, self._asked_alone(""))
+        prices, unasked = prices_of(estimates, self._language)
         if unasked:
             self.prices_wanted.emit(unasked)
         return prices
