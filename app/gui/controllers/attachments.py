@@ -428,14 +428,12 @@ class ServerFilesController(PageController):
             self._window,
         )
         put = self._aim()
-        dialog.accepted.connect(lambda: self._start(self._read(server, uri, put)))
-        dialog.open()
+        dialog.open_for(lambda: self._start(self._read(server, uri, put)))
 
     async def _list(self, server: str, put: Put) -> None:
         resources = await self._engine.servers.resources(server)
         dialog = ResourcesDialog(self._language, self._look, server, resources, self._window)
-        dialog.given.connect(lambda chosen: self._take(server, chosen, put))
-        dialog.open()
+        dialog.open_for(lambda chosen: self._take(server, chosen, put))
 
     def _take(self, server: str, chosen: Sequence[ServerResource], put: Put) -> None:
         """Read resources; what an address leaves open is asked for."""

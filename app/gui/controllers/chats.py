@@ -31,7 +31,7 @@ from app.engine.live_session import LiveSession
 from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.dialogs.ask_dialogs import DoneMeansDialog, LongChatDialog, RenameDialog
-from app.gui.dialogs.versions_dialog import OtherAnswerDialog, Version, VersionsDialog
+from app.gui.dialogs.reading_dialogs import OtherAnswerDialog, Version, VersionsDialog
 from app.gui.display.descriptions import colours_of, names_of
 from app.gui.files.user_files import ask_for_folder
 from app.gui.pages.chat.chat_page import ChatPage
@@ -186,8 +186,7 @@ class ChatController(PageController):
         propose = partial(self._propose, dialog, task, self.page.session_id)
         dialog.propose.clicked.connect(lambda: self._tasks.start("propose criteria", propose()))
         dialog.finished.connect(lambda _result: self._tasks.cancel("propose criteria"))
-        dialog.given.connect(partial(self._choose_means, self.page.session_id))
-        dialog.open()
+        dialog.open_for(partial(self._choose_means, self.page.session_id))
 
     async def _propose(self, dialog: DoneMeansDialog, task: str, session_id: str) -> None:
         """Write what a model proposes into the dialog, which the user changes and saves, or leaves."""
@@ -421,7 +420,7 @@ class ChatController(PageController):
             self._start(self._send(session_id, text, attachments))
             return
         dialog = LongChatDialog(self._language, use, self._window)
-        dialog.chosen.connect(
+        dialog.given.connect(
             lambda choice: self._start(self._send(session_id, text, attachments, start=choice))
         )
         dialog.rejected.connect(lambda: self.give_back(session_id, text, attachments))
@@ -772,7 +771,7 @@ class VersionController(PageController):
             self._language, self._look, ready, self._engine.connections.known_facts, self._window
         )
         dialog.show_usual(usual.agent_model.provider, usual.agent_model.model, usual.agent.effort)
-        dialog.chosen.connect(
+        dialog.given.connect(
             lambda provider, model, effort: self._retry(
                 session_id, message_id, provider=provider, model=model, effort=effort
             )
@@ -787,7 +786,7 @@ class VersionController(PageController):
         versions = [Version(id_, live.said_in(turns.with_answers(id_)), id_ in chosen) for id_ in ids]
         looks = (live.session, versions, model.colours, model.names)
         dialog = VersionsDialog(self._language, self._look, *looks, self._window)
-        dialog.chosen.connect(lambda item: self._start(self._engine.chats.choose_version(live.id, item)))
+        dialog.given.connect(lambda item: self._start(self._engine.chats.choose_version(live.id, item)))
         dialog.link_requested.connect(page.link_requested)
         dialog.picture_requested.connect(page.picture_requested)
         dialog.open()

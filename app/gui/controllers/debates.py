@@ -28,9 +28,8 @@ from app.gui.navigation.side_bar import panel_partners
 from app.gui.pages.council.council_box import step_price
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.panels.conversation_view import ConversationView
-from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.panels.debate.debate_panel import DISCUSSION, DebatePanel, SetupPage
-from app.gui.panels.debate.discussion_view import DebateView
+from app.gui.panels.debate.discussion_view import DebatePage, DebateView
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.panels.debate.verdict_place import DecisionView
 from app.gui.window_frame import WindowFrame
@@ -566,10 +565,9 @@ class PanelCommands(DefinitionCommands[Panel]):
         statuses = engine.providers
         dialog = PanelDialog(self._language, self._look, panel, chosen, statuses, facts, self._window)
         if panel.id:
-            dialog.saved.connect(lambda item: self._save(Edit(before or panel, item)))
+            dialog.open_for(lambda item: self._save(Edit(before or panel, item)))
         else:
-            dialog.saved.connect(lambda item: self._tasks.start("save new", self.definitions.save(item)))
-        dialog.open()
+            dialog.open_for(lambda item: self._tasks.start("save new", self.definitions.save(item)))
 
     def _fill_menu(self) -> None:
         """Show the panels as they are now in the menu of Setup."""

@@ -106,7 +106,7 @@ class PaletteController(Controller):
     def _settings(self) -> list[PaletteEntry]:
         """Return the pages of the settings and the settings on them."""
         found, words = [], self._language
-        for page, icon in PAGES.items():
+        for page, (icon, _kind) in PAGES.items():
             show = partial(self.settings_requested.emit, page)
             key, title = f"settings.{page}", words(f"settings.{page}")
             if page != "shortcuts":  # This page is a command already.

@@ -132,8 +132,7 @@ class SummaryController(PageController):
         elif action == EDIT:
             key = "summary.notes.text" if notes else "summary.edit.text"
             dialog = SummaryDialog(self._language, message.content, self._window, key=key)
-            dialog.given.connect(lambda text: self._start(summaries.edit(session_id, message.id, text)))
-            dialog.open()
+            dialog.open_for(lambda text: self._start(summaries.edit(session_id, message.id, text)))
         elif action == REDO_SUMMARY:
             redo = self._engine.debates.redo_notes if notes else summaries.redo
             self._start(redo(session_id, message.id))

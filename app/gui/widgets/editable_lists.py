@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, Qt, Signal
-from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QScrollArea, QWidget
 
 from app.core.session import Plan, PlanItem, QueuedMessage
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.appearance import Language, Look, sized, tall
-from app.gui.widgets.boxes import STRETCH, Stretch, drop, hbox, put_in_tab_order, vbox
+from app.gui.widgets.boxes import STRETCH, Frame, Stretch, drop, hbox, put_in_tab_order, vbox
 from app.gui.widgets.controls import ENTER, TextBox, bring_into_sight, button, icon_button
 from app.gui.widgets.item_list import STEPS, takes_f2
 from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label, plain_tip, say, show_or_hide
@@ -37,15 +37,15 @@ class EditBox(TextBox):
         self.moveCursor(self.textCursor().MoveOperation.End)
 
 
-class EditableRow(QFrame):
+class EditableRow(Frame):
     """The row with its box and its four buttons, `tools`. Emits moved(step) and removed()."""
 
     moved = Signal(int)
     removed = Signal()
 
-    def __init__(self, language: Language, look: Look, name: str, *, side: int, most: int) -> None:
+    def __init__(self, language: Language, look: Look, kind: str, name: str, *, side: int, most: int) -> None:
         """`side` is that of a button in pixels, `most` the largest number of lines of the box."""
-        super().__init__()
+        super().__init__(kind)
         self._language = language
         self._pressed: QPoint | None = None
         self._from: int | None = None
@@ -158,8 +158,7 @@ class PlanRow(EditableRow):
     entered = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__(language, look, "plan", side=24, most=4)
-        self.setProperty("kind", "plan_row")
+        super().__init__(language, look, "plan_row", "plan", side=24, most=4)
         self.setMinimumHeight(tall(HEIGHT))
         self._look = look
         self._item, self._shown = PlanItem(text=""), ""
@@ -427,8 +426,7 @@ class QueuedMessageRow(EditableRow):
     sent = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__(language, look, "queue", side=26, most=5)
-        self.setProperty("kind", "queued")
+        super().__init__(language, look, "queued", "queue", side=26, most=5)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._edge = {"first": True, "last": True}
         self._queued: QueuedMessage | None = None
