@@ -14,7 +14,7 @@ from app.cli.arguments import COMMANDS as TYPED
 from app.cli.arguments import parameters_of, parse_arguments
 from app.core.texts import LANGUAGES, Texts
 from app.gui.commands import COMMANDS
-from app.gui.dialogs.guide_dialog import TOPICS
+from app.gui.dialogs.reading_dialogs import TOPICS
 from app.gui.pages.council.decision_steps import STEPS
 from app.gui.pages.settings.settings_dialog import FIXED, PAGES
 from tests.core import test_english_wording as english_terms

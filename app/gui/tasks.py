@@ -1,5 +1,5 @@
 """The window's background tasks: coroutines with a name, of which one runs at a time; errors are shown
-to the user.
+to the user. Also timers.
 """
 
 import asyncio
@@ -7,9 +7,18 @@ import logging
 from collections.abc import Callable, Coroutine
 from itertools import count
 
+from PySide6.QtCore import QObject, QTimer
+
 from app.core.errors import MootError
 
 log = logging.getLogger(__name__)
+
+
+def timer(owner: QObject, ms: int, act: Callable[[], object], *, once: bool = False) -> QTimer:
+    """Return a timer that calls `act` every so many milliseconds once it is started, or a single time."""
+    result = QTimer(owner, interval=ms, singleShot=once)
+    result.timeout.connect(act)
+    return result
 
 
 class Tasks:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.core.session import Council, DebateSession
 from app.gui.pages.council.decision_steps import DEBATE, DECISION, MARGIN, VERDICT, VOTES, StepButton
-from app.gui.panels.debate.debate_page import DebatePage
+from app.gui.panels.debate.discussion_view import DebatePage
 from app.gui.widgets.boxes import stops_in
 from app.gui.widgets.controls import MenuButton
 from tests.app_driver import Person, at_window, until

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.gui.dialogs.guide_dialog import ADDRESS, TOPICS
+from app.gui.dialogs.reading_dialogs import ADDRESS, TOPICS
 from tests.app_driver import Person, at_window, until
 
 

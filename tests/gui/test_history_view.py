@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from app.core.session import Folder, SessionSummary
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.navigation.session_list import matches
-from app.gui.panels.debate.history_view import AVATAR_STEP, HistoryView, avatars
+from app.gui.panels.debate.debate_panel import AVATAR_STEP, HistoryView, avatars
 from tests.app_driver import Person, until
 from tests.gui.test_setup_view import person
 

@@ -1,6 +1,7 @@
 """The models in the settings as a person uses them: searched, ticked, fetched, added by hand."""
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -8,6 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QVBoxLayout
 
 from app.gui.pages.settings.models_page import ModelsPage
+from app.gui.pages.settings.settings_rows import Ground
+from app.gui.widgets.notices import Toasts
 from tests import app_driver
 from tests.app_driver import at_window
 from tests.wire import write_providers
@@ -24,7 +27,8 @@ class Shown:
         window = person.window
         self.engine = window.controller.engine
         self.dialog = QDialog(window)
-        self.page = ModelsPage(window.language, window.look, self.engine, window.controller.tasks)
+        made = window.language, window.look, self.engine, window.controller.tasks, self.engine.settings
+        self.page = ModelsPage(Ground(*made, Path(), Toasts(window)))
         QVBoxLayout(self.dialog).addWidget(self.page)
         self.dialog.resize(610, 560)
         self.dialog.show()

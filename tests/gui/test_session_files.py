@@ -16,7 +16,7 @@ from app.core.session_files import FileVersion
 from app.core.texts import Texts
 from app.core.tool import FILES
 from app.files.file_reader.picture import saved
-from app.gui.dialogs.versions_dialog import MAX_CELLS, MOST_SHOWN, FileDialog, preview_of, shown_text
+from app.gui.dialogs.reading_dialogs import MAX_CELLS, MOST_SHOWN, FileDialog, preview_of, shown_text
 from app.gui.display.appearance import Language, Look
 from app.gui.markdown.blocks import TABLE, parse
 from app.gui.pages.chat.over_input import COPY, MOST_FILES, SAVE, FilesList

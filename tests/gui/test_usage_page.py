@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QWidget
 
 from app.core.definitions import Agent
 from app.core.ids import utc_now
@@ -12,8 +13,9 @@ from app.core.message import UsageEntry
 from app.core.session import Status
 from app.core.settings import Settings
 from app.gui.display.appearance import Language, Look
-from app.gui.pages.settings.settings_rows import UsagePage
+from app.gui.pages.settings.settings_rows import Ground, UsagePage
 from app.gui.tasks import Tasks
+from app.gui.widgets.notices import Toasts
 from app.gui.widgets.text import ElidedLabel
 from tests.app_driver import at_window, until
 from tests.builders import a_bench
@@ -49,12 +51,14 @@ def spend(engine, *costs: float | None, model: str = "gpt-5.2", author: str = "G
 async def page(qapp, engine):
     tasks = Tasks(lambda _name, _error: None)
     look = Look(qapp, RESOURCES, "light")
-    page = UsagePage(Language(RESOURCES / "i18n", "en"), look, engine, tasks)
+    over, language = QWidget(), Language(RESOURCES / "i18n", "en")
+    page = UsagePage(Ground(language, look, engine, tasks, engine.settings, Path(), Toasts(over)))
     page.resize(610, 560)
     yield page
     await tasks.close()
     page.close()
     page.deleteLater()
+    over.deleteLater()
 
 
 async def shown(page) -> UsagePage:

@@ -23,8 +23,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.council_columns import Shown, shown_people
 from app.gui.pages.council.vote_chart import MARK, VoteChart, VoteLine
 from app.gui.panels.debate.cited_text import CitedText
-from app.gui.panels.debate.debate_page import DebatePage
-from app.gui.panels.debate.discussion_view import DebateView, DiscussionView
+from app.gui.panels.debate.discussion_view import DebatePage, DebateView, DiscussionView
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.text import ElidedLabel, Paragraph
 from tests.app_driver import Person, at_window, until

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QScrollArea
 
 from app.core.message import Author, Message, Usage
-from app.gui.dialogs.versions_dialog import Version, VersionsDialog, facts_of
+from app.gui.dialogs.reading_dialogs import Version, VersionsDialog, facts_of
 from tests.app_driver import Person, at_window, until
 from tests.gui.test_other_answers import answered, page_text, said
 from tests.gui.test_row_words import EN

@@ -230,7 +230,7 @@ class AttachmentController(PageController):
         """Ask for the password of a file, and read it then."""
         name = source.path.name
         dialog = PasswordDialog(self._language, name, self._window, wrong=bool(source.password))
-        dialog.then(
+        dialog.open_for(
             lambda password: self._read(
                 name, partial(work, Source(source.path, password)), reading.session_id, reading.replaces
             )
@@ -424,12 +424,12 @@ class ServerFilesController(PageController):
         title = words("resources.read.title", name=visible(server))
         text = words("resources.read.text", uri=visible(uri))
         dialog = ConfirmDialog(words, title, text, words("resources.attach"), self._window)
-        dialog.then(self._starts(read))
+        dialog.open_for(self._starts(read))
 
     async def _list(self, server: str, put: Put) -> None:
         resources = await self._engine.servers.resources(server)
         dialog = ResourcesDialog(self._language, self._look, server, resources, self._window)
-        dialog.then(lambda chosen: self._take(server, chosen, put))
+        dialog.open_for(lambda chosen: self._take(server, chosen, put))
 
     def _take(self, server: str, chosen: Sequence[ServerResource], put: Put) -> None:
         """Read resources; what an address leaves open is asked for."""
@@ -438,7 +438,7 @@ class ServerFilesController(PageController):
             if not blanks.variables:
                 self._start(self._read(server, resource.uri, put))
                 continue
-            VariablesDialog(self._language, blanks, self._window).then(
+            VariablesDialog(self._language, blanks, self._window).open_for(
                 self._starts(lambda values, blanks=blanks: self._read(server, blanks.filled(values), put))
             )
 

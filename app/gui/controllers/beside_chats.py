@@ -26,7 +26,7 @@ from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.definitions import DefinitionCommands, Kinds
 from app.gui.controllers.sessions import MainPages, SessionController
-from app.gui.dialogs.versions_dialog import RESTORE, FileDialog, preview_of
+from app.gui.dialogs.reading_dialogs import RESTORE, FileDialog, preview_of
 from app.gui.display.descriptions import colours_of
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.orchestrator_box import work_of

@@ -30,7 +30,7 @@ from app.engine.live_session import LiveSession
 from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.dialogs.ask_dialogs import DoneMeansDialog, LongChatDialog, RenameDialog
-from app.gui.dialogs.versions_dialog import OtherAnswerDialog, Version, VersionsDialog
+from app.gui.dialogs.reading_dialogs import OtherAnswerDialog, Version, VersionsDialog
 from app.gui.display.descriptions import colours_of, names_of
 from app.gui.files.user_files import ask_for_folder
 from app.gui.pages.chat.chat_page import ChatPage
@@ -183,7 +183,7 @@ class ChatController(PageController):
         propose = partial(self._propose, dialog, task, self.page.session_id)
         dialog.propose.clicked.connect(lambda: self._tasks.start("propose criteria", propose()))
         dialog.finished.connect(lambda _result: self._tasks.cancel("propose criteria"))
-        dialog.then(partial(self._choose_means, self.page.session_id))
+        dialog.open_for(partial(self._choose_means, self.page.session_id))
 
     async def _propose(self, dialog: DoneMeansDialog, task: str, session_id: str) -> None:
         """Write what a model proposes into the dialog, which the user changes and saves, or leaves."""
@@ -232,7 +232,7 @@ class ChatController(PageController):
         dialog = RenameDialog(self._language, before, self._window, "chosen_folder.files.title")
         # An empty text allows none.
         dialog.form.changed.connect(lambda _name: dialog.go.setEnabled(True))
-        dialog.then(self._starts(self._name_files))
+        dialog.open_for(self._starts(self._name_files))
 
     async def _name_files(self, text: str) -> None:
         self.new_where["always"] = tuple(
@@ -421,9 +421,8 @@ class ChatController(PageController):
             self._start(send())
             return
         dialog = LongChatDialog(self._language, use, self._window)
-        dialog.chosen.connect(lambda choice: self._start(send(start=choice)))
         dialog.rejected.connect(lambda: self.give_back(session_id, text, attachments))
-        dialog.open()
+        dialog.open_for(lambda choice: self._start(send(start=choice)))
 
     async def _send(
         self, session_id: str, text: str, attachments: tuple[Attachment, ...], *, start: str = ""
@@ -765,12 +764,11 @@ class VersionController(PageController):
             self._language, self._look, ready, self._engine.connections.known_facts, self._window
         )
         dialog.show_usual(usual.agent_model.provider, usual.agent_model.model, usual.agent.effort)
-        dialog.chosen.connect(
+        dialog.open_for(
             lambda provider, model, effort: self._retry(
                 session_id, message_id, provider=provider, model=model, effort=effort
             )
         )
-        dialog.open()
 
     def _compare(self, live: LiveSession, message_id: str) -> None:
         """Show the versions of a message's turn side by side."""
@@ -780,10 +778,9 @@ class VersionController(PageController):
         versions = [Version(id_, live.said_in(turns.with_answers(id_)), id_ in chosen) for id_ in ids]
         looks = (live.session, versions, model.colours, model.names)
         dialog = VersionsDialog(self._language, self._look, *looks, self._window)
-        dialog.chosen.connect(lambda item: self._start(self._engine.chats.choose_version(live.id, item)))
         dialog.link_requested.connect(page.link_requested)
         dialog.picture_requested.connect(page.picture_requested)
-        dialog.open()
+        dialog.open_for(lambda item: self._start(self._engine.chats.choose_version(live.id, item)))
 
     def _on_version(self, session_id: str, turn_id: str, step: int) -> None:
         live = self._engine.live(session_id)

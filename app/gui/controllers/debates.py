@@ -28,9 +28,8 @@ from app.gui.navigation.side_bar import panel_partners
 from app.gui.pages.council.council_box import step_price
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.panels.conversation_view import ConversationView
-from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.panels.debate.debate_panel import DISCUSSION, DebatePanel, SetupPage
-from app.gui.panels.debate.discussion_view import DebateView
+from app.gui.panels.debate.discussion_view import DebatePage, DebateView
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.panels.debate.verdict_place import DecisionView
 from app.gui.window_frame import WindowFrame
@@ -390,11 +389,10 @@ class DebateController(VerdictController):
         words, key = self._language, "setup.not_english"
         title, text, start = words(f"{key}.title"), words(f"{key}.text"), words(f"{key}.start")
         dialog = ConfirmDialog(words, title, text, start, self._window)
-        dialog.accepted.connect(lambda: self._begin(setup, paths))
         if not self._panel.setup.isVisible():
             council = setup.mode == DebateMode.COUNCIL
             dialog.rejected.connect(lambda: self.show_new(council=council))
-        dialog.open()
+        dialog.open_for(lambda: self._begin(setup, paths))
 
     def _begin(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
         self._panel.setup.set_starting(True)
@@ -541,10 +539,9 @@ class PanelCommands(DefinitionCommands[Panel]):
         statuses = engine.providers
         dialog = PanelDialog(self._language, self._look, panel, chosen, statuses, facts, self._window)
         if panel.id:
-            dialog.saved.connect(lambda item: self._save(Edit(before or panel, item)))
+            dialog.open_for(lambda item: self._save(Edit(before or panel, item)))
         else:
-            dialog.saved.connect(lambda item: self._tasks.start("save new", self.definitions.save(item)))
-        dialog.open()
+            dialog.open_for(lambda item: self._tasks.start("save new", self.definitions.save(item)))
 
     def _fill_menu(self) -> None:
         """Show the panels as they are now in the menu of Setup."""

@@ -19,8 +19,7 @@ from app.gui.dialogs.memo_dialog import MemoDialog
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.decisions import decisions_page
 from app.gui.pages.decisions.your_decision import DecisionForm
-from app.gui.panels.debate.debate_page import DebatePage
-from app.gui.panels.debate.discussion_view import DebateView
+from app.gui.panels.debate.discussion_view import DebatePage, DebateView
 from app.gui.transcript.selection import DECIDE
 from app.gui.widgets import choices
 from app.gui.window_frame import WindowFrame
@@ -158,8 +157,7 @@ class DecisionController(Controller):
         today = self._journal.today()
         form = DecisionForm(self._language, self._look, entry, options, today)
         dialog = DecisionDialog(self._language, form, self._window)
-        dialog.kept.connect(lambda kept: self._start(self._keep(live, kept, message_id)))
-        dialog.open()
+        dialog.open_for(lambda kept: self._start(self._keep(live, kept, message_id)))
 
     async def _keep(self, live: LiveSession, kept: Decision, message_id: str = "") -> None:
         """Keep what was decided in a session. Raises StorageError."""
@@ -216,7 +214,7 @@ class DecisionController(Controller):
             return
         if when == decisions_page.DATE:
             dialog = DateDialog(self._language, decision.due, self._window)
-            dialog.then(self._starts(partial(self._look_again, decision)))
+            dialog.open_for(self._starts(partial(self._look_again, decision)))
             return
         later = self._journal.today() + timedelta(days=DAYS.get(when, 0))
         self._start(self._look_again(decision, "" if when == decisions_page.NEVER else later.isoformat()))

@@ -34,8 +34,7 @@ from app.gui.window_frame import WindowFrame
 
 if TYPE_CHECKING:
     from app.gui.dialogs.definition_dialogs import ProposalDialog
-    from app.gui.pages.assistants.assistant_form import Choices
-    from app.gui.pages.assistants.assistants_page import AssistantEditor, AssistantsPage
+    from app.gui.pages.assistants_page import AssistantEditor, AssistantsPage, Choices
     from app.gui.pages.groups.group_page import GroupPage
 
 
@@ -200,7 +199,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
         commands = next((kind for mark, kind in self._kinds.items() if mark in document), self._kinds[""])
         shared = commands.definitions.read_shared(text)
         dialog = BringInDialog(self._language, self._look, preview_of(shared, self._language), self._window)
-        dialog.then(lambda: self._start(commands.keep(shared)))
+        dialog.open_for(lambda: self._start(commands.keep(shared)))
 
     def _free_name(self, name: str) -> str:
         return free_name(name, {item.name for item in self.definitions.all()})
@@ -345,7 +344,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
 
     def choices(self) -> "Choices":
         """Return the providers, tools, sub-agents and servers to choose from."""
-        from app.gui.pages.assistants.assistant_form import Choices
+        from app.gui.pages.assistants_page import Choices
 
         return Choices(
             providers=tuple(self._engine.providers()),
@@ -368,7 +367,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
     def _made_page(self) -> "AssistantsPage":
         """Return the page, made when it is first shown."""
         if self._page is None:
-            from app.gui.pages.assistants.assistants_page import AssistantsPage
+            from app.gui.pages.assistants_page import AssistantsPage
 
             page = AssistantsPage(self._language, self._look)
             page.new_requested.connect(self.make_new)
@@ -461,7 +460,7 @@ class GroupCommands(DefinitionCommands[Group]):
 
         ready = self._engine.groups.ready_made()
         dialog = ReadyGroupsDialog(self._language, self._look, ready, self._window)
-        dialog.then(self._starts(lambda stem: self.keep(ready[stem])))
+        dialog.open_for(self._starts(lambda stem: self.keep(ready[stem])))
 
     def propose(self, task: str, request: ModelRequest, session_id: str) -> None:
         """Offer to have a model propose a group for a task, of a session where one is named, and then

@@ -105,7 +105,7 @@ class PaletteController(Controller):
     def _settings(self) -> list[PaletteEntry]:
         """Return the pages of the settings and the settings on them."""
         found, words = [], self._language
-        for page, icon in PAGES.items():
+        for page, (icon, _kind) in PAGES.items():
             show = partial(self.settings_requested.emit, page)
             key, title = f"settings.{page}", words(f"settings.{page}")
             if page != "shortcuts":  # This page is a command already.
@@ -349,7 +349,7 @@ class SavedPromptController(PageController):
             self._start(self._take(name, prompt, {}))
             return
         dialog = VariablesDialog(self._language, prompt, self._window)
-        dialog.then(self._starts(partial(self._take, name, prompt)))
+        dialog.open_for(self._starts(partial(self._take, name, prompt)))
 
     async def _take(self, name: str, prompt: SavedPrompt | None, values: Mapping[str, str]) -> None:
         if isinstance(prompt, ServerPrompt):

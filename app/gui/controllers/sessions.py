@@ -82,7 +82,7 @@ class SessionController(PageController):
         summary = self.summary(session_id)
         if summary is not None:
             dialog = RenameDialog(self._language, summary.title, self._window)
-            dialog.then(lambda title: self.rename(summary, title))
+            dialog.open_for(lambda title: self.rename(summary, title))
 
     def rename(self, session: Listed | None, title: str) -> None:
         """Rename a session, and offer to undo that."""
@@ -107,8 +107,7 @@ class SessionController(PageController):
             self._export(session, format_name)
             return
         dialog = FolderExportDialog(self._language, self._look, self._window)
-        dialog.chosen.connect(lambda chosen: self._export(session, format_name, with_folder=chosen))
-        dialog.open()
+        dialog.open_for(lambda chosen: self._export(session, format_name, with_folder=chosen))
 
     def _export(self, session: Listed, format_name: str, *, with_folder: bool = False) -> None:
         title = self._language("top.export")
@@ -550,7 +549,7 @@ class FolderController(Controller):
         self._ask_name("", "folder.new.title", lambda name: self._start(self._make(name, session_id)))
 
     def _ask_name(self, before: str, key: str, use: Callable[[str], object]) -> None:
-        RenameDialog(self._language, before, self._window, key=key).then(use)
+        RenameDialog(self._language, before, self._window, key=key).open_for(use)
 
     async def _make(self, name: str, session_id: str) -> None:
         folder = await self._engine.folders.save(Folder(id="", name=name))
@@ -582,7 +581,7 @@ class FolderController(Controller):
             self._ask_name(folder.name, "folder.name", rename)
         elif action == CONTENTS:
             dialog = FolderDialog(self._language, self._look, folder, self._window)
-            dialog.then(self._starts(self._engine.folders.save))
+            dialog.open_for(self._starts(self._engine.folders.save))
         elif action == DELETE:
             self._start(self._delete(folder))
 

@@ -212,8 +212,7 @@ class ProviderController(Controller):
         """Open the dialog that adds a provider, filled in with a server that was found if one is given."""
         window = self._window
         dialog = ConnectDialog(self._language, window.look, self._engine, self._servers, window, server)
-        dialog.added.connect(lambda _provider: self.changed.emit())
-        dialog.open()
+        dialog.open_for(lambda _provider: self.changed.emit())
 
     def use(self, server: FoundServer) -> None:
         """Add a server that was found; open the dialog if it needs a key."""
@@ -323,7 +322,7 @@ class ServerConsent(Controller):
 
     def _ask(self, status: ServerStatus) -> None:
         dialog = ConsentDialog(self._language, status, self._window)
-        dialog.then(partial(self._starts(self._engine.servers.allow), status))
+        dialog.open_for(partial(self._starts(self._engine.servers.allow), status))
 
     def _tell(self, status: ServerStatus) -> None:
         text = self._language("server.asks", name=exact(status.server.name))

@@ -117,7 +117,7 @@ class SummaryController(PageController):
         if use is not None:
             dialog = WindowDialog(self._language, use.model, use.own_window, use.window, self._window)
             choose = partial(self._engine.connections.choose_window, use.provider, use.model)
-            dialog.then(self._starts(lambda tokens: self._then(partial(choose, tokens), self.show_use)))
+            dialog.open_for(self._starts(lambda tokens: self._then(partial(choose, tokens), self.show_use)))
 
     def _on_action(self, session_id: str, message: Message, action: str) -> None:
         summaries, notes = self._engine.summaries, message.author.kind == NOTES
@@ -128,7 +128,7 @@ class SummaryController(PageController):
         elif action == EDIT:
             key = "summary.notes.text" if notes else "summary.edit.text"
             dialog = SummaryDialog(self._language, message.content, self._window, key=key)
-            dialog.then(self._starts(partial(summaries.edit, session_id, message.id)))
+            dialog.open_for(self._starts(partial(summaries.edit, session_id, message.id)))
         elif action == REDO_SUMMARY:
             redo = self._engine.debates.redo_notes if notes else summaries.redo
             self._start(redo(session_id, message.id))

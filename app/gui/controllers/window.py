@@ -39,12 +39,12 @@ from app.gui.controllers.work import WorkController
 from app.gui.desktop.key_grab import NOWHERE, Held, KeyGrab
 from app.gui.desktop.notifications import Notifications
 from app.gui.dialogs.ask_dialogs import LeaveDialog, open_link
-from app.gui.dialogs.guide_dialog import GuideDialog, read_guide
+from app.gui.dialogs.reading_dialogs import GuideDialog, read_guide
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.panels.conversation_view import ConversationView
-from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.panels.debate.debate_panel import DebatePanel
+from app.gui.panels.debate.discussion_view import DebatePage
 from app.gui.quick_window import QuickWindow
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import focused_in
@@ -481,8 +481,7 @@ class WindowController(QObject):
             return
         self.window.come_forward()
         dialog = LeaveDialog(self._language, self._look, running, self.window)
-        dialog.chosen.connect(self._on_leaving)
-        dialog.open()
+        dialog.open_for(self._on_leaving)
 
     def _on_leaving(self, wish: str, remembered: bool) -> None:
         if remembered:

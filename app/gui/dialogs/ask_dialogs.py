@@ -6,7 +6,7 @@ are attached.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +30,7 @@ from app.gui.pages.settings.settings_rows import TickList
 from app.gui.widgets.boxes import STRETCH, Margins, Part, Stretch, hbox, vbox
 from app.gui.widgets.controls import ENTER, Dialog, TextBox, TickBox, button
 from app.gui.widgets.form import Field, Form, Line
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say, show_if
 
 MOST_TITLES = 5
 
@@ -47,21 +47,22 @@ class AskDialog(Dialog):
         parent: QWidget,
         name: str,
         title: str,
-        go: tuple[str, str],
+        go: tuple[str, str] | None = None,
         cancel: tuple[str, str] = ("cancel", "dialog.cancel"),
         *,
         safe: bool = False,
     ) -> None:
         """`name` begins all object names; `go` and `cancel` end those of the buttons.
 
-        With each comes the text of `go` and the key of the text of `cancel`. If `safe`, both weigh the same
-        and Enter cancels.
+        With each comes the text of `go`, which saves if none is given, and the key of the text of `cancel`.
+        If `safe`, both weigh the same and Enter cancels.
         """
         super().__init__(parent, f"{name}_dialog", title)
         self._words = words
         self.heading = plain_label("page_title", wrap=True, text=title)
         self.cancel = button("", f"{name}_{cancel[0]}", self.reject, text=words(cancel[1]))
-        self.go = button("" if safe else "primary", f"{name}_{go[0]}", self._on_go, text=go[1])
+        what, text = go or ("save", words("dialog.save"))
+        self.go = button("" if safe else "primary", f"{name}_{what}", self._on_go, text=text)
         (self.cancel if safe else self.go).setDefault(True)
 
     def arrange(
@@ -90,16 +91,12 @@ class AskDialog(Dialog):
         self.form.changed.connect(lambda _name: self._check())
         self._check()
 
-    def then(self, act: Callable[..., object]) -> None:
-        """Open, and call `act` once the user agrees."""
-        self.accepted.connect(act)
-        self.open()
-
     def _check(self) -> None:
         self.go.setEnabled(self.form.complete)
 
     def _on_go(self) -> None:
         self.accept()
+        self.given.emit()
 
 
 class ConfirmDialog(AskDialog):
@@ -111,11 +108,11 @@ class ConfirmDialog(AskDialog):
 
 
 class FolderExportDialog(AskDialog):
-    """Asks whether an export has what is from the session's folder as well; emits `chosen` with the
+    """Asks whether an export has what is from the session's folder as well; emits `given` with the
     answer.
     """
 
-    chosen = Signal(bool)
+    given = Signal(bool)
 
     def __init__(self, words: Language, look: Look, parent: QWidget) -> None:
         go = ("go", words("dialog.save"))
@@ -126,22 +123,21 @@ class FolderExportDialog(AskDialog):
 
     def _on_go(self) -> None:
         self.accept()
-        self.chosen.emit(self._include.isChecked())
+        self.given.emit(self._include.isChecked())
 
 
 class LeaveDialog(AskDialog):
     """Asks what becomes of the sessions that run, with these titles, when the window is closed.
 
-    Emits chosen(a WhenClosed, whether it is to be remembered).
+    Emits given(a WhenClosed, whether it is to be remembered).
     """
 
-    chosen = Signal(str, bool)
+    given = Signal(str, bool)
 
     def __init__(self, words: Language, look: Look, titles: Sequence[str], parent: QWidget) -> None:
         heading = words("leave.title", count=len(titles))
         super().__init__(words, parent, "leave", heading, ("keep", words("leave.keep")))
-        self._remember = named("leave_remember", TickBox(look))
-        self._remember.setText(words("leave.remember"))
+        self._remember = say(named("leave_remember", TickBox(look)), words, "leave.remember")
         pause = button("", "leave_pause", lambda: self._choose(WhenClosed.PAUSE), text=words("leave.pause"))
         text = "\n".join((*map(visible, titles[:MOST_TITLES]), *("…" for _ in titles[MOST_TITLES:][:1])))
         lead = plain_label("card_text", wrap=True, text=text)
@@ -149,7 +145,7 @@ class LeaveDialog(AskDialog):
 
     def _choose(self, wish: str) -> None:
         self.accept()
-        self.chosen.emit(wish, self._remember.isChecked())
+        self.given.emit(wish, self._remember.isChecked())
 
     def _on_go(self) -> None:
         self._choose(WhenClosed.KEEP)
@@ -160,11 +156,6 @@ class ValueDialog(AskDialog):
 
     given = Signal(object)
     before: Any = None
-
-    def then(self, act: Callable[..., object]) -> None:
-        """Open, and call `act` with what the user gives."""
-        self.given.connect(act)
-        self.open()
 
     def value(self) -> object:
         """Return what is entered, None for nothing."""
@@ -189,7 +180,7 @@ class RenameDialog(ValueDialog):
     """Asks for another title of a session, or for what `key` names."""
 
     def __init__(self, words: Language, title: str, parent: QWidget, key: str = "rename.title") -> None:
-        super().__init__(words, parent, "rename", words(key), ("save", words("dialog.save")))
+        super().__init__(words, parent, "rename", words(key))
         self.before, field = title, named("rename_field", QLineEdit(title))
         field.selectAll()
         self.ask(Field("title", field, says=key, fits=bool), width=440)
@@ -201,8 +192,7 @@ class PasswordDialog(ValueDialog):
     def __init__(self, words: Language, name: str, parent: QWidget, *, wrong: bool) -> None:
         title = words("password.title", name=visible(name))
         super().__init__(words, parent, "password", title, ("open", words("password.open")))
-        line = named("password_field", QLineEdit())
-        line.setEchoMode(QLineEdit.EchoMode.Password)
+        line = named("password_field", QLineEdit(echoMode=QLineEdit.EchoMode.Password))
         line.setAccessibleName(title)
         kind, key = ("warn", "password.wrong") if wrong else ("card_text", "password.text")
         self.ask(Paragraph(kind, text=words(key)), Field("password", line, fits=bool), width=440)
@@ -213,15 +203,19 @@ class WindowDialog(ValueDialog):
 
     def __init__(self, words: Language, model: str, own: int, known: int, parent: QWidget) -> None:
         """`own` is what the user has said before, 0 if nothing; `known` is what counts now."""
-        title = words("models.window", name=exact(model))
-        super().__init__(words, parent, "window", title, ("save", words("dialog.save")))
-        self.before, line = own, named("window_field", QLineEdit(str(own) if own else ""))
-        line.setAccessibleName(title)
+        super().__init__(words, parent, "window", words("models.window", name=exact(model)))
+        self.before, line = own, tokens_line("window_field", str(own or ""))
+        line.setAccessibleName(self.windowTitle())
         line.setPlaceholderText(f"{known:,}")
-        digits = QRegularExpression(f"[0-9]{{0,{len(str(MOST_WINDOW))}}}")
-        line.setValidator(QRegularExpressionValidator(digits, self))
         lead = Paragraph("card_text", text=words("gauge.window.text"))
         self.ask(lead, Field("tokens", line, put=lambda text: {"tokens": int(text or 0)}), width=440)
+
+
+def tokens_line(name: str, text: str = "") -> QLineEdit:
+    """Return a line that takes a number of tokens, or nothing, unlike a validator of numbers."""
+    line, most = named(name, QLineEdit(text)), len(str(MOST_WINDOW))
+    line.setValidator(QRegularExpressionValidator(QRegularExpression(f"[0-9]{{0,{most}}}"), line))
+    return line
 
 
 class SummaryDialog(ValueDialog):
@@ -231,11 +225,10 @@ class SummaryDialog(ValueDialog):
         self, words: Language, text: str, parent: QWidget, *, key: str = "summary.edit.text"
     ) -> None:
         """`key` is that of the sentence over the text."""
-        super().__init__(words, parent, "summary", words("summary.edit"), ("save", words("dialog.save")))
-        self.before, box = text.strip(), named("summary_text", TextBox(lines=14, most=14, submits=False))
-        box.setPlainText(text)
-        lead = Paragraph("card_text", text=words(key))
-        self.ask(lead, Field("text", box, says="summary.edit"), STRETCH, width=620, height=440)
+        super().__init__(words, parent, "summary", words("summary.edit"))
+        self.before, box = text.strip(), TextBox(lines=14, most=14, submits=False, text=text)
+        field = Field("text", named("summary_text", box), says="summary.edit")
+        self.ask(Paragraph("card_text", text=words(key)), field, STRETCH, width=620, height=440)
 
     def value(self) -> object:
         return super().value() or None
@@ -245,11 +238,9 @@ class DoneMeansDialog(ValueDialog):
     """Asks what must be true when work is done, one criterion a line; `propose` asks a model for some."""
 
     def __init__(self, words: Language, texts: Sequence[str], parent: QWidget) -> None:
-        title = words("criteria.title")
-        super().__init__(words, parent, "done_means", title, ("save", words("dialog.save")))
-        self.before, box = tuple(texts), named("done_means_text", TextBox(lines=6, most=10, submits=False))
-        self._box = box
-        box.setPlainText("\n".join(texts))
+        super().__init__(words, parent, "done_means", words("criteria.title"))
+        box = TextBox(lines=6, most=10, submits=False, text="\n".join(texts))
+        self.before, self._box = tuple(texts), named("done_means_text", box)
         lead = Paragraph("card_text", text=words("criteria.text"))
         self.propose = button("", "done_means_propose", text=words("criteria.propose"))
         self.propose.setToolTip(plain_tip(words("criteria.propose.tip")))
@@ -267,18 +258,18 @@ class DoneMeansDialog(ValueDialog):
 
 
 class LongChatDialog(AskDialog):
-    """Asks what of a long imported chat is sent; emits `chosen` with a ChatStart."""
+    """Asks what of a long imported chat is sent; emits `given` with a ChatStart."""
 
-    chosen = Signal(str)
+    given = Signal(str)
 
     def __init__(self, words: Language, use: ContextUse, parent: QWidget) -> None:
         title = words("long_chat.title")
         super().__init__(words, parent, "long_chat", title, ("summary", words("long_chat.summary")))
         money = words("cost.unknown") if use.usd is None else words("cost.money", amount=amount_text(use.usd))
-        everything = button("", "long_chat_all", lambda: self._choose(ChatStart.ALL))
-        everything.setText(words("long_chat.all", money=money))
-        last = button("", "long_chat_last", lambda: self._choose(ChatStart.LAST_PART))
-        last.setText(words("long_chat.last"))
+        choose, said = self._choose, words("long_chat.all", money=money)
+        everything = button("", "long_chat_all", lambda: choose(ChatStart.ALL), text=said)
+        said = words("long_chat.last")
+        last = button("", "long_chat_last", lambda: choose(ChatStart.LAST_PART), text=said)
         text = words("long_chat.text", tokens=f"{use.tokens:,}", limit=f"{use.limit:,}")
         lead = plain_label("card_text", wrap=True, text=text)
         self.arrange(self.heading, lead, hbox(everything, last, STRETCH), 6, width=560)
@@ -288,30 +279,24 @@ class LongChatDialog(AskDialog):
 
     def _choose(self, choice: str) -> None:
         self.accept()
-        self.chosen.emit(choice)
+        self.given.emit(choice)
 
 
-class PromptDialog(AskDialog):
-    """Shows a participant's system prompt for editing; emits `prompt_chosen`, "" for the generated one."""
-
-    prompt_chosen = Signal(str)
+class PromptDialog(ValueDialog):
+    """Shows a participant's system prompt for editing; "" is given for the generated one."""
 
     def __init__(self, words: Language, name: str, prompt: str, generated: str, parent: QWidget) -> None:
-        title = words("setup.prompt.of", name=name)
-        super().__init__(words, parent, "prompt", title, ("save", words("dialog.save")))
-        self._generated = generated
-        self._box = named("prompt_text", TextBox(lines=14, most=14, submits=False))
-        self._box.setPlainText(prompt)
-        self._box.setAccessibleName(title)
-        reset = button("link", "prompt_reset", lambda: self._box.setPlainText(generated))
-        reset.setText(words("setup.prompt.generated"))
-        lead = Paragraph("card_text", text=words("setup.prompt.text"))
-        self.ask(lead, Field("prompt", self._box), STRETCH, width=620, height=400, before=reset)
+        super().__init__(words, parent, "prompt", words("setup.prompt.of", name=name))
+        self._generated, box = generated, TextBox(lines=14, most=14, submits=False, text=prompt)
+        box.setAccessibleName(self.windowTitle())
+        said = words("setup.prompt.generated")
+        reset = button("link", "prompt_reset", lambda: box.setPlainText(generated), text=said)
+        lead, field = Paragraph("card_text", text=words("setup.prompt.text")), named("prompt_text", box)
+        self.ask(lead, Field("prompt", field), STRETCH, width=620, height=400, before=reset)
 
-    def _on_go(self) -> None:
-        text = self._box.text()
-        self.prompt_chosen.emit("" if text == self._generated.strip() else text)
-        self.accept()
+    def value(self) -> object:
+        text = super().value()
+        return "" if text == self._generated.strip() else text
 
 
 SCHEMES = ("http", "https", "mailto")
@@ -367,14 +352,12 @@ class SavedPromptDialog(ValueDialog):
 
     def __init__(self, words: Language, prompt: SavedPrompt, parent: QWidget) -> None:
         title = words("saved_prompt.edit" if prompt.id else "settings.saved_prompts.new")
-        super().__init__(words, parent, "saved_prompt", title, ("save", words("dialog.save")))
-        self.before = prompt
-        box = named("saved_prompt_text", TextBox(lines=10, most=10, submits=False))
-        box.setPlainText(prompt.text)
+        super().__init__(words, parent, "saved_prompt", title)
+        self.before, box = prompt, TextBox(lines=10, most=10, submits=False, text=prompt.text)
         name = named("saved_prompt_name", QLineEdit(prompt.name))
         called = Field("name", name, says="saved_prompt.name", hint="saved_prompt.name", fits=bool)
         hint = Paragraph("hint", text=words("saved_prompt.hint", example=example(words)))
-        text = Field("text", box, says="saved_prompt.text", fits=bool)
+        text = Field("text", named("saved_prompt_text", box), says="saved_prompt.text", fits=bool)
         self.ask(called, hint, text, STRETCH, width=600, height=420)
 
     def value(self) -> object:
@@ -411,10 +394,10 @@ class FolderDialog(ValueDialog):
     """Shows a folder for editing."""
 
     def __init__(self, words: Language, look: Look, folder: Folder, parent: QWidget) -> None:
-        super().__init__(words, parent, "folder", words("folder.title"), ("save", words("dialog.save")))
+        super().__init__(words, parent, "folder", words("folder.title"))
         self.before = folder
-        box = named("folder_instructions", TextBox(lines=7, most=7, submits=False))
-        box.setPlainText(folder.instructions)
+        box = TextBox(lines=7, most=7, submits=False, text=folder.instructions)
+        named("folder_instructions", box)
         self.files = ContextList(words, look)
         self.files.show_paths(folder.context)
         self.files.kept.connect(self.files.show_paths)
@@ -466,11 +449,11 @@ class ChoosingDialog(AskDialog):
 
 
 class ImportDialog(ChoosingDialog):
-    """Lets the user choose which conversations to import; emits `agreed` with them, and whether
+    """Lets the user choose which conversations to import; emits `given` with them, and whether
     with what they bring besides.
     """
 
-    agreed = Signal(object, bool)
+    given = Signal(object, bool)
 
     def __init__(self, words: Language, look: Look, arrivals: Arrivals, parent: QWidget) -> None:
         title = words("import.title")
@@ -488,8 +471,7 @@ class ImportDialog(ChoosingDialog):
         besides = visible("\n\n".join(filter(None, map(self._besides, arrivals.fresh))))
         shown = named("import_besides", QPlainTextEdit(besides, readOnly=True, tabChangesFocus=True))
         shown.setAccessibleName(words("import.besides"))
-        for part in (self._with_context, shown):
-            part.setVisible(bool(besides))
+        show_if(besides, self._with_context, shown)
         self._lay_out(self._facts(), self._with_context, shown, faults)
         self.resize(560, (460 if arrivals.fresh else 200) + (140 if besides else 0))
 
@@ -519,7 +501,7 @@ class ImportDialog(ChoosingDialog):
         wanted = set(self.list.chosen())
         self.accept()
         chosen = [arrival for arrival in self._arrivals.fresh if arrival.session_id in wanted]
-        self.agreed.emit(chosen, self._with_context.isChecked())
+        self.given.emit(chosen, self._with_context.isChecked())
 
 
 class RestoreDialog(ChoosingDialog):
@@ -530,8 +512,9 @@ class RestoreDialog(ChoosingDialog):
         go, choice = words("data.restore_now"), words("restore.sessions")
         super().__init__(words, look, parent, "restore", title, go, choice)
         self._contents = contents
-        self._missing = named("restore_documents", TickBox(look))
-        self._changed = named("restore_replace", TickBox(look))
+        self._missing, self._changed = (
+            named(f"restore_{what}", TickBox(look)) for what in ("documents", "replace")
+        )
         note = plain_label("hint", wrap=True, text=words("restore.note"))
         self._fill()
         self._lay_out(self._facts(), self._missing, self._changed, note)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 
 from app.core.catalog import (
@@ -48,12 +48,12 @@ from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import AskDialog, LinkDialog, ValueDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import first_of, server_line
-from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, hbox, put_in_tab_order
+from app.gui.tasks import Tasks, timer
+from app.gui.widgets.boxes import STRETCH, frame, hbox, put_in_tab_order, stack
 from app.gui.widgets.choices import ChipList, ChipOption, Segmented
 from app.gui.widgets.controls import TextBox, TickBox, button
 from app.gui.widgets.form import Field, Form
-from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as, show_or_hide
+from app.gui.widgets.text import Paragraph, enable_if, named, plain_label, say, show_as, show_if, show_or_hide
 
 REMOTE = tuple(kind.kind for kind in KINDS if kind.needs_key)
 OTHER = COMPATIBLE
@@ -73,9 +73,9 @@ KEY_FAILURES = (FailureKind.AUTHENTICATION, FailureKind.PERMISSION, FailureKind.
 
 
 class ConnectDialog(AskDialog):
-    """Asks for a provider's key, tries it and adds the provider; emits `added` with its id."""
+    """Asks for a provider's key, tries it and adds the provider; emits `given` with its id."""
 
-    added = Signal(str)
+    given = Signal(str)
 
     def __init__(
         self,
@@ -110,13 +110,12 @@ class ConnectDialog(AskDialog):
             if choice in self._servers:
                 card.dress(look, "plug", "ok")
             self._kinds.addButton(card, number)
-        self.search = named("connect_search", QtWidgets.QLineEdit())
+        self.search, self.address, self.model, self.key = (
+            named(f"connect_{what}", QtWidgets.QLineEdit()) for what in ("search", "address", "model", "key")
+        )
         say(self.search, language, name="connect.search", hint="connect.search")
         self.search.setClearButtonEnabled(True)
         self._cards = QtWidgets.QGridLayout()
-        self.address = named("connect_address", QtWidgets.QLineEdit())
-        self.model = named("connect_model", QtWidgets.QLineEdit())
-        self.key = named("connect_key", QtWidgets.QLineEdit())
         self.key.setEchoMode(QtWidgets.QLineEdit.EchoMode.Password)
         self._key_label = plain_label("field")
         # What the chosen provider takes.
@@ -130,12 +129,14 @@ class ConnectDialog(AskDialog):
         copy = QGuiApplication.clipboard().setText
         copied = button("link", "connect_copy", lambda: copy(self._key_page()))
         self._copy = say(copied, language, "connect.copy")
-        self._open = say(button("link", "connect_open", self._on_open), language, "connect.open")
+        opened = button(
+            "link", "connect_open", lambda: LinkDialog(language, self._key_page(), "", self).open()
+        )
+        self._open = say(opened, language, "connect.open")
         self.answer = named("connect_result", plain_label("hint", wrap=True))
         keep = button("link", "connect_anyway", lambda: self._tasks.start("keep", self._keep()))
         self._anyway = say(keep, language, "connect.anyway")
-        self._clock = QTimer(self, interval=500)
-        self._clock.timeout.connect(self._on_clock)
+        self._clock = timer(self, 500, self._on_clock)
         self._lay_out()
         self._connect()
         first = chosen.address if chosen is not None else REMOTE[0]
@@ -222,9 +223,6 @@ class ConnectDialog(AskDialog):
         self._anyway.hide()
         self._say("hint", "")
 
-    def _on_open(self) -> None:
-        LinkDialog(self._language, self._key_page(), "", self).open()
-
     def _on_go(self) -> None:
         if self._result.ok and self._draft is not None:
             self.accept()
@@ -272,7 +270,7 @@ class ConnectDialog(AskDialog):
         words, result = self._language, self._result
         assert self._draft is not None
         kept = await self._engine.connections.add(self._draft, self.key.text(), result)
-        self.added.emit(self._draft.id)
+        self.given.emit(self._draft.id)
         if not result.ok:
             self.accept()
             return
@@ -283,8 +281,7 @@ class ConnectDialog(AskDialog):
         self._say("ok" if kept else "warn", "\n".join(lines))
         self.go.setText(words("connect.done"))
         self.cancel.hide()
-        for widget in (self.search, self.key, self.address, self.model, *self._kinds.buttons()):
-            widget.setEnabled(False)
+        enable_if(False, self.search, self.key, self.address, self.model, *self._kinds.buttons())
         self.go.setFocus()
 
     def _hold(self, busy: bool) -> None:
@@ -294,8 +291,7 @@ class ConnectDialog(AskDialog):
             field.setReadOnly(busy)
         if busy and self.go.hasFocus():
             (self.key if self.key.isVisible() else self.cancel).setFocus()
-        for widget in (self.go, self.search, *self._kinds.buttons()):
-            widget.setEnabled(not busy)
+        enable_if(not busy, self.go, self.search, *self._kinds.buttons())
         self._anyway.hide()
         if busy:
             self._asked_at = time.monotonic()
@@ -362,8 +358,7 @@ class ConnectDialog(AskDialog):
             models = first_of(server.models, MODELS_SHOWN) or "–"
             note = words("connect.found", address=server.address, models=models)
         show_or_hide(self._page, note)
-        for link in (self._copy, self._open):
-            link.setVisible(bool(page))
+        show_if(page, self._copy, self._open)
         self._key_label.setText(words("provider.key" if choice in REMOTE else "connect.key.optional"))
         self._anyway.hide()
         self.go.setText(words("connect.go"))
@@ -388,7 +383,7 @@ class AgentDialog(ValueDialog):
         """Return the row of a known program: a button that chooses it, or the command that installs it,
         to copy.
         """
-        row, words = QtWidgets.QWidget(), self._words
+        words = self._words
         if file:
             said = words("agent.installed", name=recipe.label, file=exact(file))
             act = button("", f"agent_use_{recipe.name}", lambda: self._choose(recipe))
@@ -399,8 +394,7 @@ class AgentDialog(ValueDialog):
         act.setText(words("agent.use" if file else "connect.copy"))
         act.setAutoDefault(False)
         act.setAccessibleName(f"{act.text()}: {recipe.label}")
-        hbox((Paragraph("hint", text=said), 1), act, inside=row)
-        return row
+        return frame("", hbox((Paragraph("hint", text=said), 1), act))
 
     def _choose(self, recipe: AgentRecipe) -> None:
         self._line.setText(recipe.name)
@@ -568,9 +562,7 @@ class ServerDialog(AskDialog):
             labels="server",
             spacing=5,
         ).lay_out()
-        self._pages = QtWidgets.QStackedWidget()
-        for page in (form, self.json):
-            self._pages.addWidget(page)
+        self._pages = stack(form, self.json)
         lead = Paragraph("hint", text=words("server.arrives_off" if server is None else "server.asks_again"))
         self.arrange(self.heading, self.way, self._pages, lead, self.problem)
         self.resize(540, 540 if more else 440)
@@ -725,12 +717,9 @@ class ServerLogDialog(AskDialog):
 
 def exact_field(name: str, title: str, text: str) -> QtWidgets.QPlainTextEdit:
     """Return a read-only field that shows a text exactly and lets it be copied."""
-    field = named(name, QtWidgets.QPlainTextEdit(text))
+    field = named(name, QtWidgets.QPlainTextEdit(text, readOnly=True, tabChangesFocus=True))
     field.setProperty("kind", "code")
     field.setAccessibleName(title)
-    field.setReadOnly(True)
-    field.setTabChangesFocus(True)
-    field.setLineWrapMode(QtWidgets.QPlainTextEdit.LineWrapMode.WidgetWidth)
     lines = max(2, min(6, len(text) // 60 + text.count("\n") + 1))
     field.setFixedHeight(lines * field.fontMetrics().lineSpacing() + 24)
     return field

@@ -27,7 +27,7 @@ from app.engine.decisions import is_date
 from app.engine.library.definitions import Shared
 from app.gui.dialogs.ask_dialogs import AskDialog, ValueDialog
 from app.gui.display.appearance import Language, Look
-from app.gui.pages.assistants.assistant_form import AssistantForm, Choices
+from app.gui.pages.assistants_page import AssistantForm, Choices
 from app.gui.pages.decisions.your_decision import DecisionForm
 from app.gui.pages.groups.group_page import COLUMN_WIDTH, GroupForm
 from app.gui.pages.settings.settings_rows import TwoLineList
@@ -137,10 +137,9 @@ class BringInDialog(AskDialog):
             for what, which in preview.lines
             if which
         ]
-        instructions = named("bring_in_instructions", QPlainTextEdit(visible(preview.instructions)))
-        instructions.setReadOnly(True)
-        instructions.setTabChangesFocus(True)
-        instructions.setAccessibleName(words("assistant.field.instructions"))
+        told = visible(preview.instructions)
+        instructions = QPlainTextEdit(told, readOnly=True, tabChangesFocus=True)
+        named("bring_in_instructions", instructions).setAccessibleName(words("assistant.field.instructions"))
         dropped = words("bring_in.dropped", what=visible(", ".join(preview.dropped)))
         left_out = [named("bring_in_dropped", plain_label("warn", wrap=True, text=dropped))]
         self.arrange(
@@ -217,12 +216,12 @@ WIDE, HIGH = 1040, 720
 
 
 class PanelDialog(AskDialog):
-    """Edits a panel; emits `saved` with it. Its name is selected, to be typed over.
+    """Edits a panel; emits `given` with it. Its name is selected, to be typed over.
 
     `set_up` are the participants that are chosen in Setup now, who can take the place of the panel's.
     """
 
-    saved = Signal(object)
+    given = Signal(object)
 
     def __init__(
         self,
@@ -234,8 +233,7 @@ class PanelDialog(AskDialog):
         facts: Facts,
         parent: QWidget,
     ) -> None:
-        title = words("panel.edit" if panel.id else "panel.new")
-        super().__init__(words, parent, "panel", title, ("save", words("dialog.save")))
+        super().__init__(words, parent, "panel", words("panel.edit" if panel.id else "panel.new"))
         self._panel, self._participants, self._set_up = panel, panel.participants, tuple(set_up)
         name, rounds = named("panel_name", QLineEdit()), plain_label("value", text=str(panel.rounds))
         self._look, self._providers, self._facts = look, providers, facts
@@ -336,7 +334,7 @@ class PanelDialog(AskDialog):
 
     def _on_go(self) -> None:
         self.accept()
-        self.saved.emit(replace(self._panel, participants=self._participants, **self.form.values()))
+        self.given.emit(replace(self._panel, participants=self._participants, **self.form.values()))
 
 
 class ProposalDialog(AskDialog):
@@ -434,9 +432,9 @@ class ProposalDialog(AskDialog):
 
 
 class DecisionDialog(AskDialog):
-    """Asks what was decided; emits `kept` with it."""
+    """Asks what was decided; emits `given` with it."""
 
-    kept = Signal(object)
+    given = Signal(object)
 
     def __init__(self, words: Language, form: DecisionForm, parent: QWidget) -> None:
         super().__init__(words, parent, "decision", words("journal.decide"), ("keep", words("journal.keep")))
@@ -447,15 +445,14 @@ class DecisionDialog(AskDialog):
 
     def _on_go(self) -> None:
         self.accept()
-        self.kept.emit(self._form.entry())
+        self.given.emit(self._form.entry())
 
 
 class DateDialog(ValueDialog):
     """Asks on which date to look at a decision again; emits `given` with it."""
 
     def __init__(self, words: Language, due: str, parent: QWidget) -> None:
-        title = words("journal.early.title")
-        super().__init__(words, parent, "date", title, ("save", words("dialog.save")))
+        super().__init__(words, parent, "date", words("journal.early.title"))
         self.before, line = due, named("date_field", QLineEdit(due))
         self.ask(
             Field("due", line, says="journal.early.title", help="journal.date_form", fits=is_date), width=380

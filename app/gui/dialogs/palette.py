@@ -7,12 +7,13 @@ a moment later.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent
-from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.boxes import vbox
+from app.gui.tasks import timer
+from app.gui.widgets.boxes import Frame, vbox
 from app.gui.widgets.item_list import ROW, ItemList, ListStyle, RowItem
 from app.gui.widgets.text import plain_label, say, show_or_hide
 
@@ -70,7 +71,7 @@ class PaletteBox(QLineEdit):
             super().keyPressEvent(event)
 
 
-class Palette(QFrame):
+class Palette(Frame):
     """The search box and its results; closes on Escape, or when it loses the focus.
 
     `find` returns the entries for what is typed. Signals: search_requested(typed) for messages,
@@ -83,9 +84,7 @@ class Palette(QFrame):
     def __init__(
         self, language: Language, look: Look, find: Callable[[str], list[PaletteEntry]], over: QWidget
     ) -> None:
-        super().__init__(over)
-        self.setObjectName("palette")
-        self.setProperty("kind", "popup")
+        super().__init__("popup", "palette", over)
         self._language, self._find, self._over = language, find, over
         self._hits: Sequence[PaletteEntry] = ()
         self._before: QWidget | None = None
@@ -97,8 +96,8 @@ class Palette(QFrame):
         self._note = plain_label("hint")
         foot = vbox(self._note, margins=(14, 2, 14, 2))
         vbox(self.box, (self.list, 1), foot, inside=self, margins=(1, 1, 1, 8), spacing=4)
-        self._timer = QTimer(self, singleShot=True, interval=SEARCH_AFTER_MS)
-        self._timer.timeout.connect(lambda: self.search_requested.emit(self.box.text().strip()))
+        search = self.search_requested.emit
+        self._timer = timer(self, SEARCH_AFTER_MS, lambda: search(self.box.text().strip()), once=True)
         self.box.textChanged.connect(self._on_typed)
         self.box.step_requested.connect(self._step)
         self.box.chosen.connect(lambda: self._choose(self.list.currentIndex()))

@@ -1,5 +1,5 @@
-"""Pages of the main area: chat with first_page around its input, council, decisions, work, assistants
-and groups.
+"""Pages of the main area: chat with first_page around its input, council, decisions, work, groups
+and assistants_page.
 
 list_page is the base of those that have a list with details beside it. Also the settings dialog.
 """

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QRect, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPainter, QPixmap
-from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.core.catalog import EMBEDDED, EMBEDDED_BYTES
 from app.core.provider import ProviderStatus
@@ -16,11 +16,11 @@ from app.core.texts import size_text, unmarked
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.transcript.row_text import MAX_COLUMN
 from app.gui.widgets.badge import HeadingIcon, initials, paint_avatar
-from app.gui.widgets.boxes import STRETCH, FlowBox, centred, frame, hbox, put_in_tab_order, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, centred, frame, hbox, put_in_tab_order, set_across, vbox
 from app.gui.widgets.choices import DECIDE, WORK, BeginSwitch
 from app.gui.widgets.controls import Button, MenuButton, ShorteningButton
 from app.gui.widgets.notices import MOST_SHOWN, OfferLine, ServerOffers
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say, show_if
 
 # Between the cards, and beside what stands in the column, in pixels.
 SPACE, SIDE = 12, 28
@@ -124,25 +124,19 @@ class FirstCard(QFrame):
         self.button = ShorteningButton("link", name).dress(look, "chevron-right", "accent", side=13)
         self.button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
         self.button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._row = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
+        # The arrow stands behind the words by the direction of the button, which would turn its side as well.
+        start = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
+        self._links = vbox(*((link, 0, start) for link in (self.button, *more)), spacing=0)
         # The words of a link stand under these, its frame outside.
         left = (LINK_FRAME, 0, 0, 0)
-        self._row.addLayout(hbox(HeadingIcon(look, icon, "text_2"), (self.title, 1), margins=left, spacing=9))
-        self._row.addLayout(hbox((self.text, 1), margins=left), 1)
-        self._links = QBoxLayout(QBoxLayout.Direction.TopToBottom)
-        self._links.setSpacing(0)
-        for link in (self.button, *more):
-            # The arrow stands behind the words by the direction of the button, which would turn its side as
-            # well.
-            self._links.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute)
-        self._row.addLayout(self._links)
+        head = hbox(HeadingIcon(look, icon, "text_2"), (self.title, 1), margins=left, spacing=9)
+        self._row = vbox(head, (hbox((self.text, 1), margins=left), 1), self._links, inside=self)
         self.lie(False)
 
     def lie(self, flat: bool) -> None:
         """Show all of the card, or one row."""
-        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         for layout in (self._row, self._links):
-            layout.setDirection(across if flat else down)
+            set_across(layout, flat)
         self._row.setStretch(0, 1 if flat else 0)
         self._row.setContentsMargins(18 - LINK_FRAME, 5 if flat else 16, 14, 5 if flat else 12)
         self.text.setVisible(not flat)
@@ -154,19 +148,14 @@ class FirstCards(QWidget):
     def __init__(self, cards: Sequence[FirstCard]) -> None:
         super().__init__()
         self._cards = tuple(cards)
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(SPACE)
-        for card in cards:
-            self._row.addWidget(card, 1)
+        self._row = hbox(*((card, 1) for card in cards), inside=self, spacing=SPACE)
 
     def fit(self, width: int) -> None:
         """Lay the cards out for a width in pixels; told before they have it, they are painted only
         where they stay.
         """
         flat = width < len(self._cards) * tall(LEAST_CARD)
-        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._row.setDirection(down if flat else across)
+        set_across(self._row, not flat)
         self._row.setSpacing(SPACE // 2 if flat else SPACE)
         for card in self._cards:
             card.lie(flat)
@@ -200,9 +189,8 @@ class FirstPage(QObject):
         self.who = named("work_who", Paragraph("hint"))
         self.offers = ServerOffers(language, look, "first_offer")
         self._model = OfferLine(look, "first_model", "download", "accent")
-        self._other = ShorteningButton("link", "first_better_model")
+        self._other = ShorteningButton("link", "first_better_model", self._on_other)
         self._other.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._other.clicked.connect(self._on_other)
         self._decide = FirstCard(look, "scale", "first_example")
         self._hand_over = FirstCard(look, "list-checks", "first_group")
         self._connect = FirstCard(look, "cpu", "first_connect", self._other)
@@ -272,8 +260,7 @@ class FirstPage(QObject):
         vbox(STRETCH, heading, tall(22), centred(row, MAX_COLUMN + 2 * SIDE), inside=self.over)
         below = vbox(self.who, self.offers, self._model, self._cards, margins=(SIDE, 8, SIDE, 14), spacing=8)
         vbox(centred(frame("", below), MAX_COLUMN + 2 * SIDE), STRETCH, inside=self.under)
-        self._model.hide()
-        self._cards.hide()
+        show_if(False, self._model, self._cards)
 
     @property
     def _fetches(self) -> bool:

@@ -8,31 +8,30 @@ from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QStackedWidget, QWidget
+from PySide6.QtWidgets import QButtonGroup, QLineEdit, QWidget
 
 from app.core.session import Plan, Session
 from app.engine.group.commands import MAX_ITEM
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import works
-from app.gui.widgets.boxes import STRETCH, focus_chain, frame, hbox, put_in_tab_order, vbox, widgets_in
+from app.gui.widgets import boxes
+from app.gui.widgets.boxes import STRETCH, Frame, frame, hbox, vbox
 from app.gui.widgets.controls import button, icon_button, scrolling
 from app.gui.widgets.editable_lists import PlanList
-from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say, show_if
 
 WIDTH = 470
 TAB_ROW_HEIGHT = 52
 SPACE, LEAST_SPACE = 20, 4
 
 
-class TabRow(QFrame):
+class TabRow(Frame):
     """The tabs and buttons of a panel; emits `chosen` with the index of a tab."""
 
     chosen = Signal(int)
 
     def __init__(self, language: Language, names: tuple[str, ...], object_name: str) -> None:
-        super().__init__()
-        self.setObjectName(object_name)
-        self.setProperty("kind", "tabs")
+        super().__init__("tabs", object_name)
         self.setFixedHeight(TAB_ROW_HEIGHT)
         self.row = hbox(inside=self, margins=(18, 0, 12, 0), spacing=SPACE)
         self._group = QButtonGroup(self)
@@ -61,7 +60,7 @@ class TabRow(QFrame):
 
     def _fit(self) -> None:
         """Reduce the spacing if larger texts do not fit."""
-        gaps = sum(not widget.isHidden() for widget in widgets_in(self.row)) - 1
+        gaps = sum(not widget.isHidden() for widget in boxes.widgets_in(self.row)) - 1
         lacking = self.row.minimumSize().width() - self.width()
         space = max(LEAST_SPACE, min(SPACE, self.row.spacing() - math.ceil(lacking / gaps)))
         if space != self.row.spacing():
@@ -77,7 +76,7 @@ class TabRow(QFrame):
             super().keyPressEvent(event)
 
 
-class RightPanel(QFrame):
+class RightPanel(Frame):
     """A closable panel of tabbed pages; emits `close_requested`."""
 
     close_requested = Signal()
@@ -94,17 +93,14 @@ class RightPanel(QFrame):
         words: str = "panel.tabs",
         command: str = "panel",
     ) -> None:
-        super().__init__()
-        self.setProperty("kind", "right")
+        super().__init__("right")
         self.setMinimumWidth(360)
         self._language, self._command = language, command
         self.tabs = say(TabRow(language, names, tabs_name), language, name=words)
         self._close = icon_button(look, "x", "panel_close", self.close_requested)
         self._be_named(shown=False)
         self.tabs.row.addWidget(self._close)
-        self._pages = QStackedWidget()
-        for page in pages:
-            self._pages.addWidget(page)
+        self._pages = boxes.stack(*pages)
         vbox(self.tabs, (self._pages, 1), inside=self, margins=(1, 0, 0, 0), spacing=0)
         self.tabs.chosen.connect(self._on_chosen)
         language.follow(self._retranslate)
@@ -112,7 +108,7 @@ class RightPanel(QFrame):
     def add_button(self, widget: QWidget) -> None:
         """Insert a button before the one that closes the panel."""
         self.tabs.row.insertWidget(self.tabs.row.count() - 1, widget)
-        QWidget.setTabOrder(next(focus_chain(self._close, back=True)), widget)
+        QWidget.setTabOrder(next(boxes.focus_chain(self._close, back=True)), widget)
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, 600)
@@ -140,7 +136,7 @@ class RightPanel(QFrame):
         name_button(self._close, self._language("panel.close"), self._language.keys(self._command))
 
 
-class PlanPanel(QFrame):
+class PlanPanel(Frame):
     """Shows a session's plan and lets it be changed.
 
     Signals: plan_requested(plan), item_removed(item, place), close_requested().
@@ -149,9 +145,7 @@ class PlanPanel(QFrame):
     close_requested = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self.setObjectName("plan_panel")
-        self.setProperty("kind", "right")
+        super().__init__("right", "plan_panel")
         self.setMinimumWidth(300)
         self._language = language
         self._session: Session | None = None
@@ -160,8 +154,8 @@ class PlanPanel(QFrame):
         self._close = icon_button(look, "x", "plan_close", self.close_requested)
         self._session_title = ElidedLabel("meta")
         self._goal_title = say(plain_label("section"), language, "plan.goal")
-        self.goal = say(named("plan_goal", QLineEdit()), language, name="plan.goal", hint="plan.goal.hint")
-        self.goal.setMaxLength(MAX_ITEM)
+        self.goal = named("plan_goal", QLineEdit(maxLength=MAX_ITEM))
+        say(self.goal, language, name="plan.goal", hint="plan.goal.hint")
         self._todo_title = say(plain_label("section"), language, "plan.todos")
         self._done = plain_label("hint")
         self._teach = Paragraph("hint")
@@ -169,7 +163,7 @@ class PlanPanel(QFrame):
         self.plan_requested, self.item_removed = self.list.plan_requested, self.list.item_removed
         self._lay_out()
         self.goal.editingFinished.connect(self._on_goal)
-        self.list.stops_changed.connect(lambda: put_in_tab_order((self.goal, *self.list.stops())))
+        self.list.stops_changed.connect(lambda: boxes.put_in_tab_order((self.goal, *self.list.stops())))
         language.follow(self._refresh)
 
     def show_session(self, session: Session | None, *, read_only: bool) -> None:
@@ -200,8 +194,7 @@ class PlanPanel(QFrame):
             self.goal.setText(plan.goal)
         count, done = len(plan.items), len(plan.items) - len(plan.open)
         self._done.setText(words("box.done", done=done, count=count) if count else "")
-        for part in (self._session_title, self._goal_title, self.goal, self._todo_title, self.list):
-            part.setVisible(session is not None)
+        show_if(session, self._session_title, self._goal_title, self.goal, self._todo_title, self.list)
         self.goal.setEnabled(editable)
         self._teach.setText(words("plan.empty" if session else "plan.no_session"))
         self._teach.setVisible(not count)

@@ -26,12 +26,13 @@ from app.engine.chat.commands import MAX_REASON, lasting_answers, takes_reason
 from app.engine.work import arguments_of
 from app.gui.display.appearance import Language, Look
 from app.gui.display.theme import DARK
+from app.gui.tasks import timer
 from app.gui.web_view import available, mcp_page, prepare, sandbox_problem, unguarded
-from app.gui.widgets.boxes import FlowBox, drop, hbox, vbox
+from app.gui.widgets.boxes import FlowBox, add_to, drop, hbox, vbox
 from app.gui.widgets.controls import ENTER, Button, TextBox, button, scrolling
 from app.gui.widgets.notices import OfferLine
 from app.gui.widgets.question_card import PromptCard, QuestionCard
-from app.gui.widgets.text import ElidedLabel, named, plain_label, say, show_or_hide
+from app.gui.widgets.text import ElidedLabel, enable_if, named, plain_label, say, show_or_hide
 
 if TYPE_CHECKING:
     from app.gui.web_view.sandbox_view import SandboxView
@@ -77,15 +78,12 @@ class GuardedCard(PromptCard):
         self, language: Language, look: Look, message: Message, icon: str, question: str = ""
     ) -> None:
         super().__init__(language, look, message, icon, question)
-        self._wait = QTimer(self, singleShot=True, interval=DEAD_MS)
-        self._wait.timeout.connect(self._show_state)
+        self._wait = timer(self, DEAD_MS, self._show_state, once=True)
 
     def _add_answers(self, *answers: tuple[GuardedButton, str]) -> None:
         """Add buttons, each with the answer it gives."""
-        self._answers = tuple(item for item, _ in answers)
-        self.column.addSpacing(2)
-        row = FlowBox()
-        self.column.addWidget(row)
+        self._answers, row = tuple(item for item, _ in answers), FlowBox()
+        add_to(self.column, 2, row)
         for item, answer in answers:
             row.add(item)
             if answer:
@@ -102,12 +100,10 @@ class GuardedCard(PromptCard):
         super().showEvent(event)
 
     def _show_state(self) -> None:
-        for answer in self._answers[1:]:
-            answer.setEnabled(not self._wait.isActive())
+        enable_if(not self._wait.isActive(), *self._answers[1:])
 
     def _on_answer(self, answer: str) -> None:
-        for item in self._answers:
-            item.setEnabled(False)
+        enable_if(False, *self._answers)
         self.answered.emit(answer)
 
 
@@ -131,8 +127,7 @@ class ApprovalCard(GuardedCard):
         self._area = scrolling(self._body)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._hint = say(plain_label("hint", wrap=True), language, "approval.look")
-        for part in (self._why, self._area, self._hint):
-            self.column.addWidget(part)
+        add_to(self.column, self._why, self._area, self._hint)
         self.deny = GuardedButton("", "approval_deny")
         self.allow = GuardedButton("", "approval_allow")
         self.always = AlwaysButton(look)
@@ -196,8 +191,7 @@ class ApprovalCard(GuardedCard):
         if not self._several:
             super()._on_answer(answer)
             return
-        for item in (*self._answers, *(each for row in self._rows for each in (row.allow, row.deny))):
-            item.setEnabled(False)
+        enable_if(False, *self._answers, *(each for row in self._rows for each in (row.allow, row.deny)))
         self.all_answered.emit([row.message.id for row in self._rows], answer)
 
     def _ask_reason(self) -> None:
@@ -263,8 +257,7 @@ class _CallRow(QWidget):
         show_or_hide(self._about, "" if alone else exact(self._prompt.about, "\n"))
 
     def _on_answer(self, answer: str) -> None:
-        self.deny.setEnabled(False)
-        self.allow.setEnabled(False)
+        enable_if(False, self.deny, self.allow)
         self.answered.emit(self.message.id, answer)
 
     def retranslate(self, words: Language) -> None:
@@ -323,11 +316,9 @@ class ArgumentsBox(QPlainTextEdit):
     looked = Signal()
 
     def __init__(self, arguments: str) -> None:
-        super().__init__()
+        super().__init__(readOnly=True, tabChangesFocus=True)
         self.setObjectName("approval_arguments")
         self.setProperty("kind", "code")
-        self.setReadOnly(True)
-        self.setTabChangesFocus(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._write(readable_rows(arguments))
         self._in_view = 0
@@ -412,13 +403,12 @@ class HandOverCard(GuardedCard):
         super().__init__(language, look, message, "users", language("hand_over.question", name=member))
         # As shown: if it is not changed, the call runs with its own arguments.
         self._instruction = visible(str(self._arguments.get("instruction", "")))
-        self.box = named("hand_over_instruction", TextBox(lines=2, most=8, submits=False))
-        say(self.box, language, name="hand_over.instruction").setFrameShape(TextBox.Shape.StyledPanel)
-        self.box.setPlainText(self._instruction)
+        box = TextBox(lines=2, most=8, submits=False, text=self._instruction)
+        self.box = say(named("hand_over_instruction", box), language, name="hand_over.instruction")
+        box.setFrameShape(TextBox.Shape.StyledPanel)
         self.deny = say(GuardedButton("", "hand_over_deny"), language, "hand_over.deny")
         self.allow = say(GuardedButton("", "hand_over_allow"), language, "hand_over.allow")
-        self.column.addWidget(plain_label("hint", wrap=True, text=language("hand_over.hint")))
-        self.column.addWidget(self.box)
+        add_to(self.column, plain_label("hint", wrap=True, text=language("hand_over.hint")), self.box)
         self._add_answers((self.deny, Consent.DENY), (self.allow, Consent.ALLOW))
         self.box.textChanged.connect(self._show_state)
 
@@ -430,8 +420,7 @@ class HandOverCard(GuardedCard):
         text = self.box.text()
         self.box.setEnabled(False)
         if answer == Consent.ALLOW and text != self._instruction.strip():
-            for item in self._answers:
-                item.setEnabled(False)
+            enable_if(False, *self._answers)
             arguments = {**self._arguments, "instruction": text}
             self.changed_and_allowed.emit(json.dumps(arguments, ensure_ascii=False))
         else:

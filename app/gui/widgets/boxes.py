@@ -66,29 +66,42 @@ def centred(widget: QWidget, width: int) -> QHBoxLayout:
     return hbox(STRETCH, (widget, 1000), STRETCH)
 
 
-def frame(kind: str, layout: QLayout) -> QFrame:
-    """Return a frame around a layout; `kind` is what the style sheet knows it by, such as card."""
-    result = QFrame()
-    result.setProperty("kind", kind)
+class Frame(QFrame):
+    """A frame; `kind` is what the style sheet knows it by, such as card, `name` its object name."""
+
+    def __init__(self, kind: str, name: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", kind)
+        self.setObjectName(name)
+
+
+def frame(kind: str, layout: QLayout, name: str = "") -> Frame:
+    """Return a frame around a layout; see `Frame`."""
+    result = Frame(kind, name)
     result.setLayout(layout)
     return result
 
 
-def card(name: str, *parts: Part, spacing: int) -> QFrame:
+def card(name: str, *parts: Part, spacing: int) -> Frame:
     """Return a framed card of parts under each other."""
-    result = frame("card", vbox(*parts, margins=(16, 12, 16, 12), spacing=spacing))
-    result.setObjectName(name)
-    return result
+    return frame("card", vbox(*parts, margins=(16, 12, 16, 12), spacing=spacing), name)
 
 
 def thin_line(*, width: int = 0, height: int = 1) -> QFrame:
     """Return a thin line between two parts; without a width it is as wide as they are."""
-    line = QFrame()
-    line.setProperty("kind", "line")
+    line = Frame("line")
     line.setFixedHeight(height)
     if width:
         line.setFixedWidth(width)
     return line
+
+
+def stack(*pages: QWidget) -> QStackedWidget:
+    """Return a stack of pages, of which the first is shown."""
+    result = QStackedWidget()
+    for page in pages:
+        result.addWidget(page)
+    return result
 
 
 def add_to(layout: QBoxLayout, *parts: Part) -> None:
@@ -276,9 +289,6 @@ class FlowBox(Fitting, QWidget):
         """Remove a widget; it stays a child of the box."""
         self._widgets.remove(widget)
         self._fit()
-
-    def hasHeightForWidth(self) -> bool:
-        return True
 
     def heightForWidth(self, width: int) -> int:
         return self._arrange(width, move=False)

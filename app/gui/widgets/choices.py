@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QButtonGroup, QFrame, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QButtonGroup, QMenu, QSizePolicy, QWidget
 
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.boxes import FlowBox, drop, follow_width, hbox, put_where, vbox
+from app.gui.widgets.boxes import FlowBox, Frame, drop, follow_width, hbox, put_where, vbox
 from app.gui.widgets.controls import Button, ShorteningButton, button
 from app.gui.widgets.text import name_button, plain_label, plain_tip
 
@@ -21,7 +21,7 @@ BEGINS = {CHAT: "message-circle", DECIDE: "scale", WORK: "list-checks"}
 Made = Callable[[str, str], ShorteningButton]
 
 
-class Segmented(QFrame):
+class Segmented(Frame):
     """A row of exclusive segments; emits `chosen` with the value of the chosen one."""
 
     chosen = Signal(str)
@@ -30,8 +30,7 @@ class Segmented(QFrame):
         """With `tabs` the chosen segment is underlined; `make` makes a segment of a kind and an object
         name.
         """
-        super().__init__()
-        self.setProperty("kind", "" if tabs else "segmented")
+        super().__init__("" if tabs else "segmented")
         self._values = values
         self._group = QButtonGroup(self)
         edge = 0 if tabs else 3
@@ -140,10 +139,7 @@ class ChipList(QWidget):
 
     def __init__(self, language: Language, look: Look, name: str) -> None:
         super().__init__()
-        self._language = language
-        self._look = look
-        self._name = name
-        self._what = ""
+        self._language, self._look, self._name, self._what = language, look, name, ""
         self._offers: dict[str, ChipOption] = {}
         self._chosen: list[str] = []
         self._chips: list[ChipButton] = []
@@ -151,8 +147,7 @@ class ChipList(QWidget):
         self._none = plain_label("hint")
         self._none.setMinimumHeight(CHIP_HEIGHT)
         self.add = button("chip", f"{name}_add").dress(look, "plus", side=12)
-        self._menu = QMenu(self.add)
-        self._menu.setToolTipsVisible(True)
+        self._menu = QMenu(self.add, toolTipsVisible=True)
         self.add.setMenu(self._menu)
         self._flow = FlowBox()
         self._flow.add(self._none)

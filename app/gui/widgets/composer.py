@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResize
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLineEdit, QWidget
 
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.boxes import hbox, vbox
+from app.gui.widgets.boxes import Frame, hbox, vbox
 from app.gui.widgets.controls import ICON, ShorteningButton, TextBox, button, icon_button, paint_shortcut
 from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label, plain_tip, restyle, say
 
@@ -100,10 +100,8 @@ class FindBar(QFrame):
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
-        self._language = language
-        self._box = say(
-            named("find_box", QLineEdit()), language, name="discussion.find", hint="discussion.find"
-        )
+        self._language, find = language, "discussion.find"
+        self._box = say(named("find_box", QLineEdit()), language, name=find, hint=find)
         self._count = plain_label("hint")
         self._counted = (0, 0)
         tools = [
@@ -161,7 +159,7 @@ class FindBar(QFrame):
 LEAST_BOX = 60
 
 
-class Composer(QFrame):
+class Composer(Frame):
     """A framed box with a hint and a send button; emits `submitted` with the text, and clears the box."""
 
     submitted = Signal(str)
@@ -169,8 +167,7 @@ class Composer(QFrame):
 
     def __init__(self, look: Look, *, box_name: str, button_name: str, box: TextBox | None = None) -> None:
         """`box` replaces the plain text box."""
-        super().__init__()
-        self.setProperty("kind", "composer")
+        super().__init__("composer")
         self.box = named(box_name, box or TextBox())
         self._hint = ElidedLabel("hint")
         self.send = button("send", button_name).dress(look, "arrow-up", "on_accent", side=17, room=0)

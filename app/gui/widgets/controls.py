@@ -22,17 +22,21 @@ CHEVRON = 14
 BARE = 36
 LEAST_LETTERS = 4
 
+Clicked = Callable[[], object] | QtCore.SignalInstance | None
+
 
 class Button(QtWidgets.QPushButton):
-    """A push button with an optional icon."""
+    """A push button with an optional icon; `clicked` is called or emitted."""
 
-    def __init__(self, kind: str, name: str) -> None:
+    def __init__(self, kind: str, name: str, clicked: Clicked = None) -> None:
         super().__init__()
         self.setProperty("kind", kind)
         self.setObjectName(name)
         self.setCursor(QtCore.Qt.CursorShape.PointingHandCursor)
         # So that Enter presses it where it has the focus, also outside dialogs.
         self.setAutoDefault(True)
+        if clicked is not None:
+            self.clicked.connect(clicked)
 
     def dress(self, look: Look, icon: str, colour: str = "text_2", *, side: int = 15, room: int = 4) -> Self:
         """Set an icon before the text, and return the button; `room` is the gap between them in pixels."""
@@ -62,17 +66,12 @@ class IconButton(QtWidgets.QToolButton):
         self.setIcon(self._look.icon(icon, side=ICON))
 
 
-Clicked = Callable[[], object] | QtCore.SignalInstance | None
-
-
 def button(kind: str = "", name: str = "", clicked: Clicked = None, *, text: str = "") -> Button:
     """Return a push button; `kind` is primary, plain, link or "" (outlined), `clicked` is called or
     emitted.
     """
-    result = Button(kind, name)
+    result = Button(kind, name, clicked)
     result.setText(text)
-    if clicked is not None:
-        result.clicked.connect(clicked)
     return result
 
 
@@ -95,10 +94,9 @@ class ShorteningButton(FontFitting, Button):
     alone.
     """
 
-    def __init__(self, kind: str, name: str) -> None:
-        super().__init__(kind, name)
-        self._words = self._short = ""
-        self._tip = ""
+    def __init__(self, kind: str, name: str, clicked: Clicked = None) -> None:
+        super().__init__(kind, name, clicked)
+        self._words = self._short = self._tip = ""
         self._taken = 0
 
     def show_words(self, words: str, tip: str = "", *, short: str = "", taken: int = 0) -> None:
@@ -273,9 +271,6 @@ class WrappedTick(TickBox):
         hint = super().sizeHint()
         return QtCore.QSize(min(120, hint.width()), hint.height())
 
-    def hasHeightForWidth(self) -> bool:
-        return True
-
     def heightForWidth(self, width: int) -> int:
         room = QtCore.QRect(0, 0, max(1, width - self.BEFORE), 1 << 16)
         words = self.fontMetrics().boundingRect(room, self.TEXT, self.text())
@@ -363,13 +358,20 @@ class RoundsSlider(QtWidgets.QSlider):
 
 
 class Dialog(QtWidgets.QDialog):
-    """A dialog that is deleted when it closes."""
+    """A dialog that is deleted when it closes; emits `given` with what the user gives in it."""
+
+    given = QtCore.Signal()
 
     def __init__(self, parent: QtWidgets.QWidget, name: str, title: str) -> None:
         super().__init__(parent)
         self.setAttribute(QtCore.Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName(name)
         self.setWindowTitle(title)
+
+    def open_for(self, act: Callable[..., object]) -> None:
+        """Open, and call `act` with what the user gives."""
+        self.given.connect(act)
+        self.open()
 
 
 def passing_menu(parent: QtWidgets.QWidget, name: str = "") -> QtWidgets.QMenu:
@@ -474,15 +476,13 @@ class TextBox(FontFitting, QtWidgets.QPlainTextEdit):
         submits: bool = True,
         longest: int | None = None,
         longest_paste: int | None = None,
+        text: str = "",
     ) -> None:
-        super().__init__()
-        self._lines = lines
-        self._most = most
-        self._submits = submits
+        super().__init__(text, tabChangesFocus=True)
+        self._lines, self._most, self._submits = lines, most, submits
         self._longest, self._longest_paste = longest, longest_paste
         self.composing = False  # whether an input method is
         self.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
-        self.setTabChangesFocus(True)
         # Lines are wrapped; in a narrow moment of a layout Qt would show the bar, and keep it.
         self.setHorizontalScrollBarPolicy(QtCore.Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(2)

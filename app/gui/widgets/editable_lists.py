@@ -8,7 +8,7 @@ from functools import partial
 
 from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, Qt, Signal
-from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QScrollArea, QSizePolicy, QWidget
 
 from app.core.criteria import accepted, chosen, criteria_of, met_text
 from app.core.errors import BadInput
@@ -16,7 +16,7 @@ from app.core.session import Plan, PlanItem, QueuedMessage
 from app.core.texts import visible
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.appearance import Language, Look, sized, tall
-from app.gui.widgets.boxes import STRETCH, Stretch, drop, focused_in, hbox, put_in_tab_order, vbox
+from app.gui.widgets.boxes import STRETCH, Frame, Stretch, drop, focused_in, hbox, put_in_tab_order, vbox
 from app.gui.widgets.controls import ENTER, TextBox, bring_into_sight, button, icon_button
 from app.gui.widgets.item_list import STEPS, takes_f2
 from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label, plain_tip, say, show_or_hide
@@ -41,15 +41,15 @@ class EditBox(TextBox):
         self.moveCursor(self.textCursor().MoveOperation.End)
 
 
-class EditableRow(QFrame):
+class EditableRow(Frame):
     """The row with its box and its four buttons, `tools`. Emits moved(step) and removed()."""
 
     moved = Signal(int)
     removed = Signal()
 
-    def __init__(self, language: Language, look: Look, name: str, *, side: int, most: int) -> None:
+    def __init__(self, language: Language, look: Look, kind: str, name: str, *, side: int, most: int) -> None:
         """`side` is that of a button in pixels, `most` the largest number of lines of the box."""
-        super().__init__()
+        super().__init__(kind)
         self._language = language
         self._pressed: QPoint | None = None
         self._from: int | None = None
@@ -153,11 +153,10 @@ class PlanRow(EditableRow):
     """An item of a plan, which tells its list what the user does with it."""
 
     def __init__(self, language: Language, look: Look, items: "PlanList") -> None:
-        super().__init__(language, look, "plan", side=24, most=4)
+        super().__init__(language, look, "plan_row", "plan", side=24, most=4)
         self._list = items
         self.moved.connect(lambda step: items.move_item(self, step))
         self.removed.connect(lambda: items.remove_item(self))
-        self.setProperty("kind", "plan_row")
         self.setMinimumHeight(tall(HEIGHT))
         self._look = look
         self._item, self._shown = PlanItem(text=""), ""
@@ -444,11 +443,10 @@ class QueuedMessageRow(EditableRow):
     """
 
     def __init__(self, language: Language, look: Look, queued_id: str, strip: "QueueStrip") -> None:
-        super().__init__(language, look, "queue", side=26, most=5)
+        super().__init__(language, look, "queued", "queue", side=26, most=5)
         self._edited = partial(strip.edited.emit, queued_id)
         self._written = partial(strip.written.emit, queued_id)
         self.removed.connect(partial(strip.removed.emit, queued_id))
-        self.setProperty("kind", "queued")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._edge = {"first": True, "last": True}
         self._queued: QueuedMessage | None = None

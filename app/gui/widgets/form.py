@@ -15,17 +15,9 @@ from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer, Signal, SignalIn
 
 from app.core.session import Definition
 from app.gui.display.appearance import Language, tall
-from app.gui.widgets.boxes import (
-    STRETCH,
-    Part,
-    Stretch,
-    add_to,
-    hbox,
-    least_size,
-    set_across,
-    vbox,
-    widgets_in,
-)
+from app.gui.tasks import timer
+from app.gui.widgets import boxes
+from app.gui.widgets.boxes import STRETCH, Frame, Part, Stretch, hbox, vbox
 from app.gui.widgets.choices import ChipList
 from app.gui.widgets.controls import Choice, TextBox, TickBox
 from app.gui.widgets.model_choice import ModelChoice
@@ -47,8 +39,7 @@ class Steps(QObject):
         self._work = work
         self._running = False
         self.is_done = False
-        self._turn = QTimer(self, singleShot=True, interval=0)
-        self._turn.timeout.connect(self._on_turn)
+        self._turn = timer(self, 0, self._on_turn, once=True)
         self._step()
         if not self.is_done:
             self._turn.start()
@@ -211,8 +202,7 @@ class Row(QtWidgets.QWidget):
             parts.insert(0 if field.leads else 1, say(Paragraph("hint"), language, field.help))
         if field.card:
             # With a parent from the start: in a window of its own it would leave the order of Tab.
-            card = QtWidgets.QFrame(self)
-            card.setProperty("kind", "card")
+            card = Frame("card", parent=self)
             vbox(*parts, *field.under, inside=card, margins=(12, 11, 12, 11), spacing=9)
             parts = [card, self.error, STRETCH]
         else:
@@ -341,9 +331,9 @@ class Form(QtWidgets.QFrame):
         """
         self._width = width
         for line in self._across:
-            parts = [least_size(part).width() for part in widgets_in(line) if not part.isHidden()]
+            parts = [boxes.least_size(part).width() for part in boxes.widgets_in(line) if not part.isHidden()]
             least = max(tall(NARROW), sum(parts) + line.spacing() * (len(parts) - 1))
-            set_across(line, width >= least)
+            boxes.set_across(line, width >= least)
 
     def _add(self, field: Field) -> None:
         if self._labels and not (field.label or field.says or field.text):
@@ -371,7 +361,7 @@ class Form(QtWidgets.QFrame):
                     across.addWidget(self._row(field.name), field.share)
                 self._across.append(across)
                 part = across
-            add_to(self._column, part)
+            boxes.add_to(self._column, part)
             if self._width:
                 self.fit(self._width)
             yield
@@ -419,7 +409,7 @@ class Sentence(QtWidgets.QWidget):
 
     def set_across(self, across: bool) -> None:
         """Lay the controls out side by side, or one below the other."""
-        set_across(self._line, across)
+        boxes.set_across(self._line, across)
 
     def show_text(self, key: str) -> None:
         """Show another text."""

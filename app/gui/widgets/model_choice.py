@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QKeyCombination, QModelIndex, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QKeyCombination, QModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QPaintEvent, QStandardItemModel
 
 from app.core.definitions import Creativity, Effort, Length
@@ -17,11 +17,12 @@ from app.core.texts import amount_text, fits
 from app.engine.voting import seat_of
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import rough_tokens
+from app.gui.tasks import timer
 from app.gui.widgets.boxes import STRETCH, hbox, set_across, vbox
 from app.gui.widgets.composer import SearchBox, SearchPopUp
 from app.gui.widgets.controls import Choice, ShorteningButton, TickBox, button, paint_chevron
 from app.gui.widgets.item_list import ROW, Index, ItemDelegate, ItemList, ItemModel, ListStyle, RowItem
-from app.gui.widgets.text import named, plain_label, plain_tip, say, set_shown, show_or_hide
+from app.gui.widgets.text import named, plain_label, plain_tip, say, set_shown, show_if, show_or_hide
 
 Facts = Callable[[str, str], ModelFacts]
 
@@ -270,21 +271,17 @@ class ModelMenu(SearchPopUp):
         self.list.setUniformItemSizes(True)
         self._none = plain_label("hint", wrap=True, text=language("setup.search.none"))
         self._none.hide()
-        column = vbox(
-            self.search, self._none, (self.list, 1), inside=self, margins=(10, 10, 6, 10), spacing=6
-        )
         self._more = button("link", "model_more", self._on_more, text=language("model.more"))
         self._once = say(named("model_once", TickBox(look)), language, "model.once")
-        column.addLayout(hbox(self._once, STRETCH, self._more, margins=(4, 0, 4, 0)))
-        for part in (self._once, self._more):
-            part.setVisible(more)
+        foot = hbox(self._once, STRETCH, self._more, margins=(4, 0, 4, 0))
+        parts = self.search, self._none, (self.list, 1), foot
+        vbox(*parts, inside=self, margins=(10, 10, 6, 10), spacing=6)
+        show_if(more, self._once, self._more)
         self._fill("/".join(shown))
         self.search.textChanged.connect(self._filter)
         self.list.clicked.connect(self._on_clicked)
         # What is known about the models may arrive while the list is open.
-        again = QTimer(self, interval=FACTS_AGAIN_MS)
-        again.timeout.connect(self.list.viewport().update)
-        again.start()
+        timer(self, FACTS_AGAIN_MS, self.list.viewport().update).start()
 
     def open(self, under: QtWidgets.QWidget) -> None:
         """Open below a widget, at the model that is chosen."""

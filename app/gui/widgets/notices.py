@@ -6,15 +6,16 @@ that offer one thing.
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QProgressBar, QWidget
+from PySide6.QtWidgets import QProgressBar, QWidget
 from shiboken6 import isValid
 
 from app.core.provider import FoundServer
 from app.gui.display.appearance import Language, Look
+from app.gui.tasks import timer
 from app.gui.widgets.badge import HeadingIcon
-from app.gui.widgets.boxes import hbox, vbox
+from app.gui.widgets.boxes import Frame, hbox, vbox
 from app.gui.widgets.controls import button, icon_button
 from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip, say
 
@@ -26,7 +27,7 @@ LETTERS, AROUND = 52, 32
 EDGE = 8
 
 
-class Toast(QFrame):
+class Toast(Frame):
     """A message with at most one action; emits `left` when it disappears."""
 
     left = Signal()
@@ -34,9 +35,7 @@ class Toast(QFrame):
     def __init__(
         self, text: str, action: str, act: Callable[[], object] | None, undoes: bool, parent: QWidget
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("toast")
-        self.setProperty("kind", "toast")
+        super().__init__("toast", "toast", parent)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.text = text
         self.here = True
@@ -62,8 +61,7 @@ class Toast(QFrame):
         self._width = max(220, width + AROUND)
         self.setFixedWidth(self._width)
         self._before: QWidget | None = None
-        self._timer = QTimer(self, singleShot=True)
-        self._timer.timeout.connect(self.leave)
+        self._timer = timer(self, TOAST_MS, self.leave, once=True)
 
     def fit(self, room: int) -> None:
         """Limit the width in pixels; the text wraps."""
@@ -74,7 +72,7 @@ class Toast(QFrame):
         # The layout would show it later, and count its size as 0 until then.
         self.show()
         if not self.stays:
-            self._timer.start(TOAST_MS)
+            self._timer.start()
 
     def take_focus(self) -> None:
         """Focus the action; when the toast disappears, the focus goes back."""
@@ -207,15 +205,13 @@ class Toasts(QWidget):
         self.raise_()
 
 
-class Banner(QFrame):
+class Banner(Frame):
     """A line across the window that stays until it is closed, for errors that may lose work."""
 
     closed = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self.setObjectName("notice_banner")
-        self.setProperty("kind", "banner")
+        super().__init__("banner", "notice_banner")
         self.setProperty("tone", "error")
         self._label = plain_label(wrap=True)
         close = say(icon_button(look, "x", "notice_close", self._on_close), language, tip="notice.dismiss")
@@ -247,19 +243,16 @@ def announce(speaker: QWidget, text: str, *, at_once: bool = False) -> None:
         QAccessible.updateAccessibility(event)
 
 
-class OfferLine(QFrame):
+class OfferLine(Frame):
     """A line with an offer and a button; shows the progress of the work. Emits `accepted` and `dismissed`."""
 
     accepted = Signal()
     dismissed = Signal()
 
     def __init__(self, look: Look, name: str, icon: str, colour: str) -> None:
-        super().__init__()
-        self.setObjectName(name)
-        self.setProperty("kind", "card")
+        super().__init__("card", name)
         self._text = ElidedLabel("meta")
-        self._bar = QProgressBar()
-        self._bar.setTextVisible(False)
+        self._bar = QProgressBar(textVisible=False)
         self._bar.setFixedSize(110, 6)
         self._bar.hide()
         self._button = button("link", f"{name}_accept", self.accepted)

@@ -11,14 +11,14 @@ from itertools import zip_longest
 
 from PySide6 import QtGui
 from PySide6.QtCore import QDate, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtWidgets import QAbstractButton, QFrame, QLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLayout, QLineEdit, QWidget
 
 from app.core.message import Author, FieldKind, FormField, Message, PromptType, form_text, problem_of
 from app.core.texts import bare_links, exact, unmarked, visible
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.widgets import controls
 from app.gui.widgets.badge import HeadingIcon, paint_box
-from app.gui.widgets.boxes import STRETCH, follow_width, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Frame, add_to, follow_width, hbox, vbox
 from app.gui.widgets.form import value_of
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say, show_or_hide
 
@@ -26,7 +26,7 @@ WIDEST = 640
 DEAD_S = 0.5
 
 
-class PromptCard(QFrame):
+class PromptCard(Frame):
     """A question over its message. Emits `came` when it is shown, `answered` or `dismissed`."""
 
     answered = Signal(str)
@@ -37,28 +37,21 @@ class PromptCard(QFrame):
         self, language: Language, look: Look, message: Message, icon: str, question: str = ""
     ) -> None:
         """`question` stands in place of the one in the message."""
-        super().__init__()
+        super().__init__("prompt", "prompt_card")
         assert message.prompt is not None
         self.prompt = message.prompt
-        self.setObjectName("prompt_card")
-        self.setProperty("kind", "prompt")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMaximumWidth(WIDEST)
-        self.message = message
-        self._language = language
-        self._look = look
+        self.message, self._language, self._look = message, language, look
         self._shown_at = time.monotonic()
         picture = HeadingIcon(look, icon, "text", side=17)
         picture.setContentsMargins(0, 2, 0, 0)
         self._question = Paragraph("card_title")
         self.ask(question or self.prompt.question)
-        self.column = vbox(inside=self, margins=(15, 13, 15, 12), spacing=6)
         self._who = ElidedLabel("meta")
-        self._who.setVisible(message.author.depth > 0)
-        self.column.addWidget(self._who)
         head = hbox((picture, 0, Qt.AlignmentFlag.AlignTop), (self._question, 1), spacing=8)
-        self.column.addLayout(head)
-        self.column.addSpacing(2)
+        self.column = vbox(self._who, head, 2, inside=self, margins=(15, 13, 15, 12), spacing=6)
+        self._who.setVisible(message.author.depth > 0)
         language.follow(self._say_who)
 
     def ask(self, question: str) -> None:
@@ -70,9 +63,6 @@ class PromptCard(QFrame):
     def sizeHint(self) -> QSize:
         width = min(WIDEST, max(320, self.width()))
         return QSize(width, self.heightForWidth(width))
-
-    def hasHeightForWidth(self) -> bool:
-        return True
 
     def heightForWidth(self, width: int) -> int:
         return self.layout().totalHeightForWidth(min(width, WIDEST))
@@ -142,9 +132,6 @@ class OptionRow(QAbstractButton):
         self.updateGeometry()
         self.update()
 
-    def hasHeightForWidth(self) -> bool:
-        return True
-
     def heightForWidth(self, width: int) -> int:
         room = QRect(0, 0, max(40, width - LEFT - RIGHT), 10_000)
         return QtGui.QFontMetrics(self.font()).boundingRect(room, WRAP, self._words).height() + 2 * AIR
@@ -206,8 +193,7 @@ class AnswerCard(PromptCard):
         skip = controls.button("plain", "prompt_skip", self.dismissed)
         self._answer = say(answer, self._language, "prompt.answer")
         self._skip = say(skip, self._language, "prompt.skip")
-        self.column.addSpacing(2)
-        self.column.addLayout(hbox(self._answer, self._skip, STRETCH, spacing=6))
+        add_to(self.column, 2, hbox(self._answer, self._skip, STRETCH, spacing=6))
 
     def _give(self, answer: str) -> None:
         # Only the first Enter answers.
@@ -228,9 +214,8 @@ class QuestionCard(AnswerCard):
         link.setVisible(bool(prompt.link))
         self._answers: list[str] = []
         self._rows: list[OptionRow] = []
-        self._box = say(
-            named("prompt_text", controls.TextBox(lines=1, most=6)), language, hint="prompt.write"
-        )
+        self._box = named("prompt_text", controls.TextBox(lines=1, most=6))
+        say(self._box, language, hint="prompt.write")
         self._box.setAccessibleName(visible(prompt.question))
         if prompt.type == PromptType.YESNO:
             self._add("", YES, "prompt.yes")

@@ -94,9 +94,6 @@ class WrappedText(PaintedText):
         self.setProperty("kind", kind)
         follow_width(self)
 
-    def hasHeightForWidth(self) -> bool:
-        return True
-
     def minimumSizeHint(self) -> QSize:
         return QSize(80, math.ceil(self._line_height()))
 
@@ -147,11 +144,8 @@ class WrappedText(PaintedText):
 
 def plain_label(kind: str = "", *, wrap: bool = False, text: str = "") -> QtWidgets.QLabel:
     """Return a label of plain text; `kind` is what the style sheet knows it by."""
-    label = QtWidgets.QLabel()
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setText(text)
+    label = QtWidgets.QLabel(textFormat=Qt.TextFormat.PlainText, text=text, wordWrap=wrap)
     label.setProperty("kind", kind)
-    label.setWordWrap(wrap)
     if wrap:
         label.setSizePolicy(QtWidgets.QSizePolicy.Policy.Preferred, QtWidgets.QSizePolicy.Policy.Minimum)
     return label
@@ -169,6 +163,18 @@ def set_shown(widget: QtWidgets.QWidget, shown: bool) -> None:
     """
     if not shown or widget.isHidden():
         widget.setVisible(shown)
+
+
+def show_if(shown: object, *widgets: QtWidgets.QWidget) -> None:
+    """Show widgets, or hide them all."""
+    for widget in widgets:
+        widget.setVisible(bool(shown))
+
+
+def enable_if(enabled: object, *widgets: QtWidgets.QWidget) -> None:
+    """Enable widgets, or disable them all."""
+    for widget in widgets:
+        widget.setEnabled(bool(enabled))
 
 
 def show_as(widget: "QtWidgets.QLabel | QtWidgets.QAbstractButton | Paragraph", kind: str, text: str) -> None:
@@ -294,7 +300,7 @@ class Paragraph(WrappedText):
         return (self._laid_out(self._text, width)[0],)
 
 
-Widget = TypeVar("Widget", bound=QtWidgets.QWidget)
+Widget = TypeVar("Widget", bound=QtWidgets.QWidget | QtGui.QAction)
 
 
 def named(name: str, widget: Widget) -> Widget:
@@ -313,7 +319,7 @@ def say(
     hint: str = "",
     keys: str = "",
 ) -> Widget:
-    """Give a widget its words, now and whenever the language changes; all but `keys` are keys
+    """Give a widget or an action its words, now and whenever the language changes; all but `keys` are keys
     of the catalogue.
 
     `name` is the accessible name, `hint` the placeholder of a field, `tip` names a button that is only an
@@ -332,7 +338,7 @@ def name_button(target: QtWidgets.QToolButton | QtWidgets.QPushButton, text: str
 class _Words(QObject):
     """Shows the words of its parent, and goes with it."""
 
-    def __init__(self, widget: QtWidgets.QWidget, language: Language, *keys: str) -> None:
+    def __init__(self, widget: QObject, language: Language, *keys: str) -> None:
         super().__init__(widget)
         self._language, self._keys = language, keys
         language.follow(self._show)
@@ -340,11 +346,10 @@ class _Words(QObject):
     def _show(self) -> None:
         widget, words = self.parent(), self._language
         text, name, tip, hint, keys = self._keys
-        assert isinstance(widget, QtWidgets.QWidget)
         # Asked by name: whether a widget is of a protocol takes Python longer than all else here.
         if text and (set_text := getattr(widget, "setText", None)) is not None:
             set_text(words(text))
-        if name:
+        if name and isinstance(widget, QtWidgets.QWidget):
             widget.setAccessibleName(words(name))
         if tip and isinstance(widget, QtWidgets.QPushButton | QtWidgets.QToolButton):
             name_button(widget, words(tip), keys)

@@ -21,21 +21,12 @@ from app.gui.dialogs.ask_dialogs import ValueDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.chat.message_box import AttachingComposer, MessageBox, Reading, ReadingStrip
 from app.gui.pages.settings.settings_rows import field_of
+from app.gui.widgets import controls
 from app.gui.widgets.boxes import hbox, put_in_tab_order, widgets_in
 from app.gui.widgets.choices import CHAT, DECIDE, WORK
-from app.gui.widgets.controls import (
-    ENTER,
-    Button,
-    Clicked,
-    MenuButton,
-    ShorteningButton,
-    button,
-    icon_button,
-    passing_menu,
-    ticked,
-)
+from app.gui.widgets.controls import Button, MenuButton, ShorteningButton, button, ticked
 from app.gui.widgets.model_choice import Facts, ModelButton, model_text
-from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_tip, restyle, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_tip, restyle, say, show_if
 
 NAMES = ("max_minutes", "max_model_calls", "max_cost_usd")
 
@@ -82,14 +73,14 @@ class LimitsButton(MenuButton):
 
     def ask(self) -> None:
         """Ask for the limits."""
-        LimitsDialog(self._language, self._look, self._chosen, self.window()).then(self.chosen.emit)
+        LimitsDialog(self._language, self._look, self._chosen, self.window()).open_for(self.chosen.emit)
 
 
 class LimitsDialog(ValueDialog):
     """Asks for the limits of one run."""
 
     def __init__(self, words: Language, look: Look, before: RunLimits, parent: QWidget) -> None:
-        super().__init__(words, parent, "limits", words("limits.title.run"), ("save", words("dialog.save")))
+        super().__init__(words, parent, "limits", words("limits.title.run"))
         self.before, settings = before, Settings().within(before)
         self.ask(*(field_of(words, look, name, getattr(settings, name)) for name in NAMES), width=440)
         self.form.fill(settings)
@@ -113,7 +104,7 @@ class SwitchMenu(QMenu):
             super().mouseReleaseEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() not in (Qt.Key.Key_Space, *ENTER) or not self._switch(self.activeAction()):
+        if event.key() not in (Qt.Key.Key_Space, *controls.ENTER) or not self._switch(self.activeAction()):
             super().keyPressEvent(event)
 
     def _switch(self, action: QAction | None) -> bool:
@@ -124,7 +115,7 @@ class SwitchMenu(QMenu):
         return True
 
 
-def note_line(name: str, act: Clicked, kind: str = "meta") -> tuple[QFrame, ElidedLabel, Button]:
+def note_line(name: str, act: controls.Clicked, kind: str = "meta") -> tuple[QFrame, ElidedLabel, Button]:
     """Return a hidden line over the input, with its text and the button at its end, of this name."""
     line, text, end = QFrame(), ElidedLabel(kind), button("link", name, act)
     hbox((text, 1), end, inside=line, margins=(2, 0, 0, 0))
@@ -185,7 +176,7 @@ class ChatComposer(AttachingComposer):
         self._editing, text, cancel = note_line("edit_cancel", self.edit_cancelled)
         say(text, language, "chat.editing")
         say(cancel, language, "dialog.cancel")
-        attach = icon_button(look, "paperclip", "attach_button", self._on_attach)
+        attach = controls.icon_button(look, "paperclip", "attach_button", self._on_attach)
         self.attach = say(attach, language, tip="chat.attach")
         self.sources: Callable[[], Sequence[str]] = tuple
         self.assistant = MenuButton(look, "message-circle", "assistant_button", chevron=True)
@@ -207,19 +198,16 @@ class ChatComposer(AttachingComposer):
         self.gauge = MenuButton(look, "gauge", "gauge_button", chevron=False)
         self.gauge.hide()
         self.budget = LimitsButton(language, look, "composer_budget")
-        self.means = ShorteningButton("plain", "composer_means")
-        self.means.dress(look, "circle-check")
-        self.stop = ShorteningButton("", "stop_button")
-        self.stop.clicked.connect(self.stop_requested)
-        self.stop.dress(look, "square", "text")
+        self.means = ShorteningButton("plain", "composer_means").dress(look, "circle-check")
+        self.stop = ShorteningButton("", "stop_button", self.stop_requested).dress(look, "square", "text")
         # Each is one action in two menus: a group has no menu of tools.
-        self.settings_mode = QAction(self, checkable=True)
-        self.ask_several = QAction(self)
-        self.permissions = QAction(self)
+        self.settings_mode = say(QAction(self, checkable=True), language, "chat.settings_mode")
+        self.ask_several = say(QAction(self), language, "chat.ask_several")
+        self.permissions = say(QAction(self), language, "chat.permissions")
         self.done_means = QAction(self)
-        self.choose_folder = QAction(self)
-        self.propose_group = QAction(self)
-        self.name_files = QAction(self)
+        self.choose_folder = say(QAction(self), language, "chosen_folder.menu")
+        self.propose_group = say(QAction(self), language, "propose.menu")
+        self.name_files = say(QAction(self), language, "chosen_folder.files")
         self.show_done_means(0)
         work = [self.done_means, self.choose_folder, self.name_files]
         self._actions = [*work, self.propose_group, self.ask_several, self.settings_mode, self.permissions]
@@ -332,8 +320,7 @@ class ChatComposer(AttachingComposer):
     def _show_parts(self) -> None:
         chat = self._begins == CHAT
         alone = chat and not self._in_group
-        for part in (self.assistant, self.tools, self.model):
-            part.setVisible(alone)
+        show_if(alone, self.assistant, self.tools, self.model)
         self.group.setVisible(chat and self._in_group)
         self.means.setVisible(self._begins == WORK)
         self.asking.setVisible(alone and bool(self._asking_name))
@@ -475,12 +462,6 @@ class ChatComposer(AttachingComposer):
         self.set_words(placeholder, hint or words("discussion.hint"), words("discussion.send"))
         self.box.setAccessibleDescription(hint)
         self._show_send()
-        self.settings_mode.setText(words("chat.settings_mode"))
-        self.choose_folder.setText(words("chosen_folder.menu"))
-        self.propose_group.setText(words("propose.menu"))
-        self.name_files.setText(words("chosen_folder.files"))
-        self.ask_several.setText(words("chat.ask_several"))
-        self.permissions.setText(words("chat.permissions"))
         self._show_stop()
         self.stop.setAccessibleName(words("chat.stop"))
         self._fit_hint()
@@ -530,8 +511,7 @@ class ChatComposer(AttachingComposer):
             self.column.insertWidget(0, line)
         self.column.insertWidget(self.column.count() - 1, self._limit)
         self.column.insertWidget(self.column.count() - 1, self._waits)
-        self._limit.hide()
-        self._waits.hide()
+        show_if(False, self._limit, self._waits)
         self._hint.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.foot.setContentsMargins(0, 0, 0, 0)
         # The hint is shown whole or not at all: it does not share the stretch before it.
@@ -560,7 +540,7 @@ class ChatComposer(AttachingComposer):
         if not servers:
             self.attach_requested.emit()
             return
-        menu = passing_menu(self, "attach_menu")
+        menu = controls.passing_menu(self, "attach_menu")
         menu.addAction(words("chat.attach_files"), self.attach_requested.emit)
         for server in servers:
             text = unmarked(words("chat.attach_from", name=exact(server)))

@@ -7,9 +7,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core import events
 from app.core.draft import Draft, Rewriting
@@ -22,14 +22,15 @@ from app.gui.pages.chat.orchestrator_box import OrchestratorBox
 from app.gui.pages.chat.over_input import OPEN, ResultCard, WorkingStrip
 from app.gui.pages.first_page import FirstPage
 from app.gui.panels.conversation_view import ConversationView, keep_text
+from app.gui.tasks import timer
 from app.gui.transcript.row_text import MAX_COLUMN, WIDE
 from app.gui.transcript.selection import PIN, UNPIN
 from app.gui.transcript.transcript_model import TurnEvent
-from app.gui.widgets.boxes import Part, centred, hbox, put_in_tab_order, vbox
+from app.gui.widgets.boxes import Frame, Part, centred, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import CHAT, DECIDE, WORK
 from app.gui.widgets.controls import button
 from app.gui.widgets.editable_lists import QueueStrip
-from app.gui.widgets.text import Paragraph, plain_label, restyle
+from app.gui.widgets.text import Paragraph, plain_label, restyle, show_if
 
 NOBODY = ChatSession(id="", title="", chat=Chat(assistant_id=""))
 Versions = Mapping[str, tuple[int, int]]
@@ -340,15 +341,12 @@ class ChatPage(ConversationView):
         if first is None:
             return
         self.transcript.setVisible(not new and self.result.preview is None)
-        for part in (first.over, first.under):
-            part.setVisible(new)
-        first.chips.setVisible(begins == DECIDE)
+        show_if(new, first.over, first.under)
+        show_if(begins == DECIDE, first.chips, first.how, first.ends)
         # The list of models has one name, whatever it is chosen for.
         names = ("more_models", "composer_model") if begins != DECIDE else ("composer_model", "chat_model")
         for part, name in zip((first.chips.more, self.chat_composer.model), names, strict=True):
             part.setObjectName(name)
-        for menu in (first.how, first.ends):
-            menu.setVisible(begins == DECIDE)
         first.work.setVisible(begins == WORK)
 
     def _show_empty(self) -> None:
@@ -472,7 +470,7 @@ def _said_in(messages: Sequence[Message]) -> list[str]:
     return [item.content for item in messages if item.by_user and item.content and item.answers is None]
 
 
-class StateLine(QFrame):
+class StateLine(Frame):
     """Says why a chat does not continue; hidden otherwise.
 
     Signals: resume_requested(), retry_requested(provider id), let_go_requested() for a held assistant,
@@ -485,9 +483,7 @@ class StateLine(QFrame):
     left = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self.setObjectName("chat_state")
-        self.setProperty("kind", "banner")
+        super().__init__("banner", "chat_state")
         self._language = language
         self._session: ChatSession | None = None
         self._read_only = False
@@ -499,8 +495,7 @@ class StateLine(QFrame):
         self.resume = button("", "chat_resume", self._on_clicked)
         self.extend = LimitsButton(language, look, "chat_extend")
         hbox((self._text, 1), self.extend, self.resume, inside=self, margins=(12, 7, 8, 7))
-        self._countdown = QTimer(self, interval=500)
-        self._countdown.timeout.connect(self._refresh)
+        self._countdown = timer(self, 500, self._refresh)
         language.changed.connect(self._refresh)
         self._refresh()
 

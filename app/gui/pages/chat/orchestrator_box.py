@@ -10,7 +10,7 @@ from functools import partial
 
 from PySide6 import QtGui
 from PySide6.QtCore import QModelIndex, QPoint, QRectF, Qt, Signal
-from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from app.core.definitions import Agent
 from app.core.session import GroupSession, Plan, Status
@@ -22,7 +22,16 @@ from app.engine.request import turns_used
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import state_of, tone_of, works
 from app.gui.widgets.badge import fill_box, initials
-from app.gui.widgets.boxes import STRETCH, Fitting, focused_in, hbox, put_in_tab_order, set_across, vbox
+from app.gui.widgets.boxes import (
+    STRETCH,
+    Fitting,
+    Frame,
+    focused_in,
+    hbox,
+    put_in_tab_order,
+    set_across,
+    vbox,
+)
 from app.gui.widgets.controls import ENTER, TickBox, button, icon_button, passing_menu, scrolling
 from app.gui.widgets.editable_lists import PlanList
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
@@ -211,7 +220,7 @@ class Head(QWidget):
             self.clicked.emit()
 
 
-class OrchestratorBox(Fitting, QFrame):
+class OrchestratorBox(Fitting, Frame):
     """Shows a group at work and lets the user steer it.
 
     Signals: pause_requested() (a second one pauses at once), stop_requested(), unfolded(on),
@@ -225,9 +234,7 @@ class OrchestratorBox(Fitting, QFrame):
     asking_chosen = Signal(bool)
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self.setObjectName("orchestrator_box")
-        self.setProperty("kind", "composer")
+        super().__init__("composer", "orchestrator_box")
         self._language = language
         self._session: GroupSession | None = None
         self._work = GroupWork()
@@ -245,10 +252,9 @@ class OrchestratorBox(Fitting, QFrame):
         self._done = plain_label("hint")
         self._meta = ElidedLabel("meta")
         self._whole = plain_label("hint", wrap=True)
-        self.pause = button("", "orchestrator_pause", self._on_pause)
-        self.pause.dress(look, "pause", "text")
-        self.stop = say(button("", "orchestrator_stop", self.stop_requested), language, tip="box.stop")
-        self.stop.dress(look, "square", "text")
+        self.pause = button("", "orchestrator_pause", self._on_pause).dress(look, "pause", "text")
+        stop = button("", "orchestrator_stop", self.stop_requested)
+        self.stop = say(stop.dress(look, "square", "text"), language, tip="box.stop")
         self.without = button(
             "link", "orchestrator_without", lambda: self.given_up.emit("".join(self.silent[:1]))
         )
@@ -259,9 +265,7 @@ class OrchestratorBox(Fitting, QFrame):
         self.members = say(MemberList(language, look), language, name="box.members")
         self.member_called, self.given_up = self.members.member_called, self.members.given_up
         self.asks = say(named("ask_before_hand_over", TickBox(look)), language, "box.ask")
-        self._body = QFrame()
-        self._between = QFrame()
-        self._between.setProperty("kind", "line")
+        self._body, self._between = Frame("box_body"), Frame("line")
         self._between.setMinimumSize(1, 1)
         self._plan_title = say(plain_label("section"), language, "box.plan")
         self._members_title = say(plain_label("section"), language, "box.members")
@@ -324,14 +328,13 @@ class OrchestratorBox(Fitting, QFrame):
         head.setFixedHeight(HEAD)
         head.clicked.connect(self._on_toggled)
         self._title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self._group.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._meta.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        for label in (self._group, self._meta):
+            label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         left: tuple[QWidget, ...] = (self._dot, self._title, self._group, self._bar, self._done)
         right: tuple[QWidget, ...] = (self._meta, self.without, self.pause, self.stop, self.toggle)
         hbox(*left, STRETCH, *right, inside=head, margins=(14, 0, 8, 0), spacing=9)
         self._plan_area = scrolling(self.plan)
         self._whole.setContentsMargins(14, 8, 10, 0)
-        self._body.setProperty("kind", "box_body")
         edges = (14, 10, 10, 10)
         plan = vbox(self._plan_title, self._plan_area, STRETCH, margins=edges, spacing=5)
         members = vbox(self._members_title, self.members, self.asks, STRETCH, margins=edges, spacing=5)

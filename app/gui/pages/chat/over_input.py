@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from itertools import takewhile
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QSizePolicy, QWidget
 
@@ -21,9 +21,10 @@ from app.core.turns import asked_at
 from app.engine.live_session import LiveSession
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import time_text
+from app.gui.tasks import timer
 from app.gui.transcript.transcript_model import TurnBook, shown_name
 from app.gui.widgets.badge import HeadingIcon
-from app.gui.widgets.boxes import STRETCH, Fitting, Part, drop, empty, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Fitting, Frame, Part, drop, empty, frame, hbox, vbox
 from app.gui.widgets.controls import ENTER, ShorteningButton, button, icon_button, keep_place, scrolling
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, plain_tip, say, show_as
@@ -33,7 +34,7 @@ ALONE = 2
 """How many turns there are where nobody else was called: the user's and the answer."""
 
 
-class WorkingStrip(QFrame):
+class WorkingStrip(Frame):
     """Shows who works below the last turn; emits stop_requested(turn id), and left() when it goes
     with the focus.
     """
@@ -42,17 +43,13 @@ class WorkingStrip(QFrame):
     left = Signal()
 
     def __init__(self, language: Language, look: Look, book: Callable[[], TurnBook]) -> None:
-        super().__init__()
-        self.setObjectName("working_strip")
-        self.setProperty("kind", "composer")
+        super().__init__("composer", "working_strip")
         self._language, self._look, self._book = language, look, book
         self._root = ""
         self._rows: dict[str, AgentRow] = {}
-        body = QWidget()
-        self._column = vbox(inside=body, spacing=0)
-        vbox(scrolling(body), inside=self, margins=(12, 2, 4, 2))
-        self._clock = QTimer(self, interval=1_000)
-        self._clock.timeout.connect(self._refresh)
+        self._column = vbox(spacing=0)
+        vbox(scrolling(frame("", self._column)), inside=self, margins=(12, 2, 4, 2))
+        self._clock = timer(self, 1_000, self._refresh)
         language.changed.connect(self._refresh)
         self.hide()
 
@@ -244,7 +241,7 @@ def result_of(live: LiveSession, files: Sequence[FileVersion], words: Language) 
     )
 
 
-class ResultCard(QFrame):
+class ResultCard(Frame):
     """Shows the files of a session as tabs, and what came of work that was checked, or came to its end;
     hidden without both.
 
@@ -257,8 +254,7 @@ class ResultCard(QFrame):
     previewed = Signal(bool)
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self.setProperty("kind", "card")
+        super().__init__("card")
         self._language = language
         self._shown: Result | None = None
         self._room = ROOM

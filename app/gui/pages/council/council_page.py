@@ -501,8 +501,7 @@ class CouncilPage(DecisionView):
             return
         options = self.now.record.options()
         dialog = OptionsDialog(self._language, [(option.id, option.text) for option in options], self)
-        dialog.chosen.connect(self.asking(self.options_chosen))
-        dialog.open()
+        dialog.open_for(self.asking(self.options_chosen))
 
     def _on_find_step(self, step: int) -> None:
         self.finder.step(step)

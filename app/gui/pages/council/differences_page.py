@@ -113,15 +113,14 @@ class DifferencesPage(ClaimsPage):
 
 
 class OptionsDialog(AskDialog):
-    """A line for each option, and empty ones for more; emits `chosen` with (id, text) of each, ""
+    """A line for each option, and empty ones for more; emits `given` with (id, text) of each, ""
     where it is new.
     """
 
-    chosen = Signal(object)
+    given = Signal(object)
 
     def __init__(self, words: Language, options: Sequence[tuple[str, str]], parent: QWidget) -> None:
-        title = words("council.options")
-        super().__init__(words, parent, "options", title, ("save", words("dialog.save")))
+        super().__init__(words, parent, "options", words("council.options"))
         self._fields = []
         for number in range(1, max(MOST_OPTIONS, len(options)) + 2):
             option, text = options[number - 1] if number <= len(options) else ("", "")
@@ -138,4 +137,4 @@ class OptionsDialog(AskDialog):
 
     def _on_go(self) -> None:
         self.accept()
-        self.chosen.emit([(option, field.text()) for option, field in self._fields])
+        self.given.emit([(option, field.text()) for option, field in self._fields])

@@ -12,8 +12,15 @@ from app.core.definitions import Agent, Group, Leader
 from app.core.provider import ModelFacts
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import colours_of
-from app.gui.pages.assistants.assistant_form import MODEL, STYLE, Choices
-from app.gui.pages.assistants.assistants_page import CARD_HEIGHT, GAP, AssistantCards, AssistantEditor
+from app.gui.pages.assistants_page import (
+    CARD_HEIGHT,
+    GAP,
+    MODEL,
+    STYLE,
+    AssistantCards,
+    AssistantEditor,
+    Choices,
+)
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.controls import NumberBox, TextBox, TickBox, button, scrolling
 from app.gui.widgets.form import DefinitionEditor, Field, Form, Sentence

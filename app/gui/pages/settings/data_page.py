@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TypeVar
 
-from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
@@ -22,19 +22,17 @@ from app.core.errors import MootError
 from app.core.session import SessionSummary
 from app.core.store import Backup, BackupContents, FilesSize, PartSize, Restored, Thrown
 from app.core.texts import size_text
-from app.engine.engine import Engine
 from app.engine.importing import Arrival
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, RestoreDialog, SavedPromptDialog, example
-from app.gui.display.appearance import Language, Look
+from app.gui.display.appearance import Language
 from app.gui.display.descriptions import time_text
 from app.gui.files.user_files import ask_for_file, ask_where, free_name, read_shared_file, write_shared_file
-from app.gui.pages.settings.settings_rows import DataShown, KeptList, TwoLineList
-from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.pages.settings.settings_rows import DataShown, Ground, KeptList, Page, TwoLineList
+from app.gui.tasks import timer
+from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.item_list import RowItem
-from app.gui.widgets.notices import Toasts
-from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as, show_or_hide
+from app.gui.widgets.text import Paragraph, enable_if, named, plain_label, say, show_as, show_or_hide
 
 Found = TypeVar("Found")
 Work = Coroutine[object, object, None]
@@ -46,25 +44,19 @@ MOST_NAMED = 3
 
 
 class DataPage(DataShown):
-    """Shows the stored data; `refresh` reads it again.
-
-    Signals: restored() after documents were restored, undo_offered(text, undo) after old versions of files
-    were deleted.
-    """
+    """Shows the stored data; `refresh` reads it again. Emits restored() after documents were restored."""
 
     restored = Signal()
-    undo_offered = Signal(str, object)
 
-    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks, data_dir: Path) -> None:
-        super().__init__(language, engine, tasks)
-        self._look, self._data_dir = look, data_dir
+    def __init__(self, ground: Ground) -> None:
+        super().__init__(ground)
+        language, look, self._data_dir = self._language, self._look, ground.data_dir
         self._kept: tuple[Backup, ...] = ()
         self._thrown: tuple[Thrown, ...] = ()
         self._parts: tuple[PartSize, ...] = ()
         # What the files of sessions take, the largest first.
         self._made: list[tuple[SessionSummary, FilesSize]] = []
-        self._gone = False
-        self._path = plain_label("value", wrap=True, text=str(data_dir))
+        self._path = plain_label("value", wrap=True, text=str(self._data_dir))
         self._path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._sizes = plain_label("hint", wrap=True)
         self._line = WorkLine(language, "data")
@@ -90,10 +82,6 @@ class DataPage(DataShown):
         if not self._gone:
             self._tasks.replace("data page", self._read())
 
-    def leave(self) -> None:
-        """Stop updating the page: the dialog is closing."""
-        self._gone = True
-
     def retranslate(self) -> None:
         """Show every text in the language in use."""
         problems = [self._language.file_problem(problem) for problem in self._engine.problems()]
@@ -104,19 +92,22 @@ class DataPage(DataShown):
             self._show_made()
 
     def _lay_out(self) -> None:
-        body, words = QWidget(), self._language
-        open_folder = say(button("", "data_open_folder", self._on_open_folder), words, "settings.data.open")
+        words, folder = self._language, QUrl.fromLocalFile(str(self._data_dir))
+        open_folder = button("", "data_open_folder", lambda: QDesktopServices.openUrl(folder))
+        say(open_folder, words, "settings.data.open")
         text = say(Paragraph("card_text"), words, "settings.data.text")
         path = hbox((self._path, 1), (open_folder, 0, Qt.AlignmentFlag.AlignTop), spacing=10)
-        bring_in = say(button("", "data_import", self._on_import), words, "data.import")
-        export = say(button("", "data_export_all", self._on_export_all), words, "data.export_all")
+        pick = partial(self._ask_for, "data.import", FOREIGN, "look at import", self._look_at)
+        bring_in = say(button("", "data_import", lambda: pick()), words, "data.import")
+        save = partial(self._ask_where, "data.export_all", "moot-sessions", "export all", self._export_all)
+        export = say(button("", "data_export_all", lambda: save()), words, "data.export_all")
         away = say(plain_label("field"), words, "data.away")
         about = say(plain_label("hint", wrap=True), words, "data.away.text")
         parts = (text, path, self._sizes, self._problems_title, self._problems, 8, self.backups, 8)
         below = (away, about, hbox(bring_in, export, STRETCH, spacing=8), 8, self.files, 8)
-        vbox(*parts, *below, self.bin, STRETCH, inside=body, margins=(22, 20, 22, 14), spacing=10)
+        body = vbox(*parts, *below, self.bin, STRETCH, margins=(22, 20, 22, 14), spacing=10)
         foot = hbox((self._line, 1), margins=(22, 4, 22, 0))
-        vbox((scrolling(body, keeps_bar=True), 1), foot, inside=self, spacing=0)
+        vbox((scrolling(frame("", body), keeps_bar=True), 1), foot, inside=self, spacing=0)
 
     async def _read(self) -> None:
         try:
@@ -173,9 +164,6 @@ class DataPage(DataShown):
         key = f"data.kind.{kind}"
         return self._language(key if key in self._language.texts else "data.part.other")
 
-    def _on_open_folder(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_dir)))
-
     # Backups
 
     def _on_backups(self, what: str, path: str) -> None:
@@ -207,7 +195,7 @@ class DataPage(DataShown):
             work = self._restore(contents, dialog.sessions(), documents=missing, replace=changed)
             self._tasks.start("restore", work)
 
-        dialog.then(restore)
+        dialog.open_for(restore)
 
     async def _restore(
         self, contents: BackupContents, sessions: list[str], *, documents: bool, replace: bool
@@ -233,16 +221,12 @@ class DataPage(DataShown):
 
     # Import and export
 
-    def _on_import(self) -> None:
-        self._ask_for("data.import", FOREIGN, "look at import", self._look_at)
-
     async def _look_at(self, path: str) -> None:
         arrivals = await self._looked_at(self._engine.archive.look_at(path))
         if arrivals is None:
             return
         dialog = ImportDialog(self._language, self._look, arrivals, self)
-        dialog.agreed.connect(lambda *chosen: self._tasks.start("import", self._bring_in(*chosen)))
-        dialog.open()
+        dialog.open_for(lambda *chosen: self._tasks.start("import", self._bring_in(*chosen)))
 
     async def _bring_in(self, chosen: list[Arrival], with_context: bool) -> None:
         self._enough = False
@@ -268,10 +252,7 @@ class DataPage(DataShown):
         """Stop the import after the current session."""
         self._enough = True
 
-    def _on_export_all(self) -> None:
-        self._ask_where("data.export_all", "moot-sessions", "export all", self._export_everything)
-
-    async def _export_everything(self, path: Path) -> None:
+    async def _export_all(self, path: Path) -> None:
         total = len(self._engine.sessions())
 
         def exported(left_out: Sequence[str]) -> None:
@@ -314,7 +295,7 @@ class DataPage(DataShown):
         title = " ".join(thrown[0].title.split())[:80] if thrown else ""
         remove, sure = words("data.bin.remove_now"), words("data.bin.sure", count=len(files), title=title)
         dialog = ConfirmDialog(words, remove, sure, remove, self)
-        dialog.then(lambda: self._tasks.start("empty bin", self._remove(files)))
+        dialog.open_for(lambda: self._tasks.start("empty bin", self._remove(files)))
 
     async def _take_out(self, file: str) -> None:
         thrown = next((item for item in self._thrown if item.file == file), None)
@@ -388,17 +369,16 @@ class WorkLine(QWidget):
         self._count = (0, 0)
         self._runs = False
         self._began = 0.0
-        self._on_cancel: Callable[[], object] | None = None
+        self._on_cancel: Callable[[], object] = lambda: None
         self.said = named(f"{name}_said", plain_label("hint", wrap=True))
-        self._cancel = button("", f"{name}_cancel", self._cancel_it)
+        self._cancel = button("", f"{name}_cancel", lambda: self._on_cancel())
         self._cancel.hide()
-        self._beat = QTimer(self, interval=BEAT_MS)
-        self._beat.timeout.connect(self._show)
+        self._beat = timer(self, BEAT_MS, self._show)
         hbox((self.said, 1), (self._cancel, 0, Qt.AlignmentFlag.AlignTop), inside=self)
 
     def begin(self, total: int = 0, cancel: Callable[[], object] | None = None) -> None:
         """Show that work has begun, of `total` parts if known; `cancel` is called to stop it."""
-        self._began, self._count, self._on_cancel = monotonic(), (0, total), cancel
+        self._began, self._count, self._on_cancel = monotonic(), (0, total), cancel or self._on_cancel
         show_as(self.said, "hint", "")
         self._cancel.setText(self._words("dialog.cancel"))
         self._cancel.setVisible(cancel is not None)
@@ -416,7 +396,6 @@ class WorkLine(QWidget):
         """Show a text when the work has ended; `kind` is hint or error."""
         self._runs = False
         self._beat.stop()
-        self._on_cancel = None
         self._cancel.hide()
         show_as(self.said, kind, text)
 
@@ -427,29 +406,19 @@ class WorkLine(QWidget):
             parts.append(time_text(seconds, words))
         self.said.setText(" · ".join(parts))
 
-    def _cancel_it(self) -> None:
-        if self._on_cancel is not None:
-            self._on_cancel()
-
 
 SAVED_PROMPTS = "settings_saved_prompts"
 
 
-class SavedPromptsPage(QWidget):
-    """Lists the prompts; emits undo_offered(text, undo) after one was deleted.
-    One of the program is edited as a copy.
-    """
+class SavedPromptsPage(Page):
+    """Lists the prompts; one of the program is edited as a copy."""
 
-    undo_offered = Signal(str, object)
-
-    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks, toasts: Toasts) -> None:
-        super().__init__()
-        self._language, self._prompts = language, engine.saved_prompts
-        self._tasks, self._toasts = tasks, toasts
+    def __init__(self, ground: Ground) -> None:
+        super().__init__(ground)
+        self._prompts, language, look = self._engine.saved_prompts, self._language, self._look
         self.list = TwoLineList(look, f"{SAVED_PROMPTS}_list")
         new = button("link", f"{SAVED_PROMPTS}_new", lambda: self._edit(SavedPrompt(id="", name="", text="")))
-        new.dress(look, "plus", "accent")
-        say(new, language, "settings.saved_prompts.new")
+        say(new.dress(look, "plus", "accent"), language, "settings.saved_prompts.new")
         bring_in = button("link", f"{SAVED_PROMPTS}_import", self._ask_for_file)
         say(bring_in, language, "saved_prompt.import")
         self._delete, self._share, self._open = (
@@ -485,8 +454,7 @@ class SavedPromptsPage(QWidget):
     def _fit(self) -> None:
         chosen = self.list.current_id()
         self._delete.setEnabled(bool(chosen) and chosen not in self.list.fixed)
-        for item in (self._share, self._open):
-            item.setEnabled(bool(chosen))
+        enable_if(chosen, self._share, self._open)
 
     def _on_edit(self) -> None:
         if chosen := self.list.current_id():
@@ -495,7 +463,7 @@ class SavedPromptsPage(QWidget):
 
     def _edit(self, prompt: SavedPrompt) -> None:
         dialog = SavedPromptDialog(self._language, prompt, self.window())
-        dialog.then(lambda given: self._start(lambda: self._prompts.save(self._named(given))))
+        dialog.open_for(lambda given: self._start(lambda: self._prompts.save(self._named(given))))
 
     def _named(self, prompt: SavedPrompt) -> SavedPrompt:
         """Return a new prompt under a name that no other one has."""
@@ -527,7 +495,7 @@ class SavedPromptsPage(QWidget):
             self.window(),
             words("saved_prompt.export"),
             prompt.name,
-            lambda path: self._start(partial(write_shared_file, self._toasts, words, path, text)),
+            lambda path: self._start(partial(write_shared_file, self._ground.toasts, words, path, text)),
         )
 
     def _ask_for_file(self) -> None:

@@ -9,48 +9,38 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QRegularExpression, QSignalBlocker, Signal
-from PySide6.QtGui import QRegularExpressionValidator
-from PySide6.QtWidgets import QFrame, QLineEdit, QProgressBar, QWidget
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QLineEdit, QProgressBar, QWidget
 
-from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, MOST_WINDOW
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL
 from app.core.council import Seat
 from app.core.events import ModelFetching
 from app.core.provider import HUB, FetchProgress, LocalModel, ProviderStatus
 from app.core.session import no_vote_reason
-from app.core.settings import Settings
 from app.core.texts import fits, size_text, visible
-from app.engine.engine import Engine
 from app.engine.voting import name_of, votes_with
-from app.gui.dialogs.ask_dialogs import ConfirmDialog
+from app.gui.dialogs.ask_dialogs import ConfirmDialog, tokens_line
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import ask_for_file
-from app.gui.pages.settings.settings_rows import DataShown
-from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, hbox, put_where, vbox
+from app.gui.pages.settings.settings_rows import DataShown, Ground
+from app.gui.widgets.boxes import STRETCH, Frame, frame, hbox, put_where, vbox
 from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.controls import Button, Choice, TickBox, button, scrolling
 from app.gui.widgets.item_list import TICKS, ItemList, RowItem
-from app.gui.widgets.text import Paragraph, named, plain_label, plain_tip, say, show_as
+from app.gui.widgets.text import Paragraph, named, plain_label, plain_tip, say, show_as, show_if
 
 
 class ModelsPage(DataShown):
-    """Lists the models of the enabled providers.
+    """Lists the models of the enabled providers."""
 
-    Signals: changed() after a change was saved, undo_offered(text, undo) after a removal.
-    """
-
-    changed = Signal()
-    undo_offered = Signal(str, object)
-
-    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
-        super().__init__(language, engine, tasks)
+    def __init__(self, ground: Ground) -> None:
+        super().__init__(ground)
+        language, look, tasks = self._language, self._look, self._tasks
         self.search = say(
             SearchBox(look, "models_search"), language, name="models.search", hint="models.search"
         )
         refresh = button("", "models_refresh", lambda: tasks.start("fetch models", self._fetch()))
-        self._refresh = say(refresh, language, "models.refresh")
-        self._refresh.dress(look, "refresh-cw")
+        self._refresh = say(refresh.dress(look, "refresh-cw"), language, "models.refresh")
         self.list = say(ItemList(look, "models_list", TICKS), language, name="settings.models")
         self._nothing = say(plain_label("hint"), language, "models.nothing")
         self.hidden = button("link", "models_hidden", self.refresh)
@@ -63,10 +53,8 @@ class ModelsPage(DataShown):
         self.check = button("link", "models_check", self._on_check)
         self._provider = say(named("models_provider", Choice(look)), language, name="models.provider")
         self.own = say(named("models_own", QLineEdit()), language, name="models.own", hint="models.own.hint")
-        self.window_size = named("models_window", QLineEdit())
-        # Unlike a number's, its validator takes an empty field, which leaves it to what is known.
-        digits = f"[0-9]{{0,{len(str(MOST_WINDOW))}}}"
-        self.window_size.setValidator(QRegularExpressionValidator(QRegularExpression(digits), self))
+        # An empty field leaves it to what is known.
+        self.window_size = tokens_line("models_window")
         self._window_label = named("models_window_label", plain_label("field"))
         self._lay_out()
         self.window_size.editingFinished.connect(self._on_window)
@@ -211,8 +199,7 @@ class ModelsPage(DataShown):
     def _show_window(self, provider: str, model: str) -> None:
         """Show the context window of the chosen model: what the user said of it, or what is known."""
         label = self._language("models.window", name=model)
-        for part in (self._window_label, self.window_size):
-            part.setVisible(bool(model))
+        show_if(model, self._window_label, self.window_size)
         self._window_label.setText(label)
         self.window_size.setAccessibleName(label)
         if model:
@@ -297,36 +284,26 @@ class ModelsPage(DataShown):
 
 
 class LocalModelsPage(DataShown):
-    """Lists the models that run on this computer, with those that can be downloaded.
+    """Lists the models that run on this computer, with those that can be downloaded."""
 
-    Signals: changed() after a model became available or was removed, chosen({name: value}) for the mirror.
-    """
-
-    changed = Signal()
-    chosen = Signal(object)
-
-    def __init__(
-        self, language: Language, look: Look, engine: Engine, tasks: Tasks, settings: Callable[[], Settings]
-    ) -> None:
-        super().__init__(language, engine, tasks)
+    def __init__(self, ground: Ground) -> None:
+        super().__init__(ground)
         self.setObjectName("models_page")
-        self._look = look
+        language = self._language
         self.cards: dict[str, LocalModelCard] = {}
         self._holder = QWidget()
         self._column = vbox(inside=self._holder, spacing=10)
         self.add = say(button("", "local_model_add", self._on_add), language, "local.add")
         self.result = named("local_model_result", plain_label("hint", wrap=True))
-        self.source = say(
-            named("local_model_source", QLineEdit(settings().model_source)), language, name="local.source"
-        )
-        self.source.setPlaceholderText(HUB)
-        self.source.editingFinished.connect(self._on_source)
-        body = QWidget()
+        self.source = QLineEdit(self._settings().model_source, placeholderText=HUB)
+        say(named("local_model_source", self.source), language, name="local.source")
+        emit = self.chosen.emit
+        self.source.editingFinished.connect(lambda: emit({"model_source": self.source.text().strip()}))
         text, title = say(Paragraph("card_text"), language, "local.text"), plain_label("field")
         source = say(title, language, "local.source"), self.source
         hint = say(Paragraph("hint"), language, "local.source.hint")
         parts = (text, self._holder, hbox(self.add, (self.result, 1)), 6, *source, hint, STRETCH)
-        vbox(*parts, inside=body, margins=(22, 12, 22, 14), spacing=8)
+        body = frame("", vbox(*parts, margins=(22, 12, 22, 14), spacing=8))
         vbox((scrolling(body, keeps_bar=True), 1), inside=self)
         language.changed.connect(self.refresh)
 
@@ -416,16 +393,13 @@ class LocalModelsPage(DataShown):
     def _confirm(self, dialog: ConfirmDialog, act: Callable[[], Awaitable[object]]) -> None:
         """Open a dialog, and call `act` once the user agrees."""
         # Beside the task that asked, which may still be reading the list of models.
-        dialog.then(lambda: self._tasks.add("local model", self._do(act())))
+        dialog.open_for(lambda: self._tasks.add("local model", self._do(act())))
 
     async def _check(self, model_id: str) -> None:
         """Check a model's file, then whether the model can vote."""
         show_as(self.result, "hint", self._language("local.checking"))
         await self._engine.local_models.check(model_id)
         await self._engine.debates.check_voting(LOCAL, model_id)
-
-    def _on_source(self) -> None:
-        self.chosen.emit({"model_source": self.source.text().strip()})
 
     def _on_add(self) -> None:
         ask_for_file(self, self._language("local.add"), self.add_file, "GGUF (*.gguf)")
@@ -447,7 +421,7 @@ class LocalModelsPage(DataShown):
         self.changed.emit()
 
 
-class LocalModelCard(QFrame):
+class LocalModelCard(Frame):
     """One model: what it is, what it needs, how far its download is.
     Emits asked(get|pause|remove|offer|check|anyway, id).
 
@@ -457,8 +431,7 @@ class LocalModelCard(QFrame):
     asked = Signal(str, str)
 
     def __init__(self, language: Language, look: Look, model_id: str, *, first: bool) -> None:
-        super().__init__()
-        self.setProperty("kind", "card")
+        super().__init__("card")
         self._language = language
         self.title = plain_label("card_title", wrap=True)
         self.facts = Paragraph("hint")

@@ -10,30 +10,27 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QIntValidator, QShowEvent
-from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.catalog import EMBEDDED, MOST_WINDOW, PROGRAM, USUAL, ProviderConfig, provider_kind, recipe_of
 from app.core.errors import BadInput, FailureKind, MootError, StorageError
 from app.core.provider import FoundServer, ProviderStatus
 from app.core.servers import join_command
-from app.core.settings import Settings
 from app.core.texts import exact
-from app.engine.engine import Engine
 from app.engine.providers import ProviderProblem
 from app.gui.dialogs.connect_dialogs import AgentConsentDialog, AgentDialog, ConnectDialog
-from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import first_of
 from app.gui.files.user_files import ask_for_file
-from app.gui.pages.settings.settings_rows import TwoLineList
-from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, add_page, frame, hbox, vbox
+from app.gui.pages.settings.settings_rows import Ground, Page, TwoLineList
+from app.gui.tasks import timer
+from app.gui.widgets.boxes import STRETCH, add_page, frame, hbox, stack, vbox
 from app.gui.widgets.controls import Button, TickBox, button
 from app.gui.widgets.form import Field, Form
 from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.notices import ServerOffers
-from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as
+from app.gui.widgets.text import Paragraph, enable_if, named, plain_label, say, show_as
 
 MODELS_SHOWN = 6
 # The keyring has not answered yet, but may still do it.
@@ -42,21 +39,14 @@ LONGEST_LABEL = 200
 BUILT_IN = tuple(kind.kind for kind in USUAL if kind.base_url or kind.kind == EMBEDDED)
 
 
-class ProviderPage(QWidget):
-    """The settings of one provider.
+class ProviderPage(Page):
+    """The settings of one provider; emits removed() when it was removed."""
 
-    Signals: changed() after a change was saved, removed(), undo_offered(text, undo) after a removal.
-    """
-
-    changed = Signal()
     removed = Signal()
-    undo_offered = Signal(str, object)
 
-    def __init__(
-        self, language: Language, look: Look, engine: Engine, status: ProviderStatus, tasks: Tasks
-    ) -> None:
-        super().__init__()
-        self._language, self._engine, self._status, self._tasks = language, engine, status, tasks
+    def __init__(self, ground: Ground, status: ProviderStatus) -> None:
+        super().__init__(ground)
+        language, self._status = self._language, status
         self._asked_at = 0.0
         config = status.config
         self._embedded, self._program = config.kind == EMBEDDED, config.kind == PROGRAM
@@ -64,14 +54,13 @@ class ProviderPage(QWidget):
         self._own = config.id not in BUILT_IN and not self._program
         self._title = plain_label("page_title")
         self._about = say(plain_label("card_text", wrap=True), language, "provider.embedded.text")
-        self.enabled = named("provider_enabled", TickBox(look))
+        self.enabled = named("provider_enabled", TickBox(self._look))
         self.label = named("provider_label", QLineEdit(maxLength=LONGEST_LABEL))
         self.base_url = named("provider_base_url", QLineEdit())
         self.models = named("provider_models", QLineEdit())
         self.window_size = named("provider_window", QLineEdit())
         self.window_size.setValidator(QIntValidator(0, MOST_WINDOW, self))
-        self.key = named("provider_key", QLineEdit())
-        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self.key = named("provider_key", QLineEdit(echoMode=QLineEdit.EchoMode.Password))
         self._key_source = Paragraph("hint")
         self._save_key = self._button("", "save_key", "provider.key.save", self._on_save_key)
         self._remove_key = self._button(
@@ -89,8 +78,7 @@ class ProviderPage(QWidget):
         self._copy_login.hide()
         self.result = named("provider_result", plain_label("hint", wrap=True))
         self._pending = False
-        self._clock = QTimer(self, interval=500)
-        self._clock.timeout.connect(self._on_clock)
+        self._clock = timer(self, 500, self._on_clock)
         self._form = self._new_form()
         self._lay_out()
         self._form.fill(config)
@@ -182,10 +170,8 @@ class ProviderPage(QWidget):
 
     async def _do(self, work: Callable[[], Awaitable[None]]) -> None:
         """Run a change, and show an error on the page if it fails."""
-        try:
-            await work()
-        except MootError as error:
-            self.show_error(error)
+        if problem := await self._problem_of(work()):
+            self._say("error", problem)
         # Also if the keyring refused: the change may be done in part.
         self.refresh()
         self.changed.emit()
@@ -224,8 +210,7 @@ class ProviderPage(QWidget):
                 self._say("hint", "")
 
     def _hold(self, held: bool) -> None:
-        for widget in (self._form, self._save, self._remove, self._test):
-            widget.setEnabled(not held)
+        enable_if(not held, self._form, self._save, self._remove, self._test)
 
     def _on_save(self) -> None:
         self._change("save provider", self._save_config)
@@ -258,7 +243,7 @@ class ProviderPage(QWidget):
         shown = self._status.config
         dialog = AgentConsentDialog(self._language, shown, self.window())
         allow = self._engine.connections.allow_agent
-        dialog.then(lambda: self._change("allow agent", lambda: allow(shown)))
+        dialog.open_for(lambda: self._change("allow agent", lambda: allow(shown)))
 
     async def _forbid(self) -> None:
         await self._engine.connections.deny_agent(self.provider_id)
@@ -336,11 +321,8 @@ class ProviderPage(QWidget):
         if self._program:
             line = exact(join_command([status.config.command, *status.config.args]))
             self._about.setText(f"{words('server.command')}: {line}\n\n{words('agent.truth')}")
-            self._allow.setVisible(status.problem == ProviderProblem.NOT_ALLOWED)
-            self._deny.setVisible(status.ready)
-        else:
-            self._allow.hide()
-            self._deny.hide()
+        self._allow.setVisible(self._program and status.problem == ProviderProblem.NOT_ALLOWED)
+        self._deny.setVisible(self._program and status.ready)
         locked = status.problem == "keyring_locked"
         unread = status.problem if status.problem.startswith("keyring_") else "none"
         source = status.key_source or (unread if status.needs_key else "not_needed")
@@ -357,33 +339,26 @@ def _models_of(text: str) -> dict[str, tuple[str, ...]]:
 WENT = {None: ("ready", ""), True: ("test.passed", "ok"), False: ("test.not_passed", "error")}
 
 
-class ProvidersPage(QWidget):
-    """Lists the providers and shows one of them.
+class ProvidersPage(Page):
+    """Lists the providers and shows one of them."""
 
-    Signals: changed() after a change was saved, undo_offered(text, undo) after a removal.
-    """
-
-    changed = Signal()
-    undo_offered = Signal(str, object)
-
-    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
-        super().__init__()
-        self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
+    def __init__(self, ground: Ground) -> None:
+        super().__init__(ground)
+        language, look, tasks = self._language, self._look, self._tasks
         self.offers = ServerOffers(language, look, "settings_offer", dismissable=False)
         self._found: tuple[FoundServer, ...] = ()
         self._outdated = False
         self.list = say(TwoLineList(look, "settings_providers", 200), language, name="settings.providers")
         self._text = Paragraph("card_text")
         self._made: dict[str, ProviderPage] = {}
-        self._pages = QStackedWidget()
+        self._pages = stack()
         adds = []
         for name, key, act in (
             ("provider", "provider.add", lambda: self._connect(None)),
             ("agent", "agent.add", lambda: tasks.start("find agents", self._ask_agent())),
         ):
             add = say(button("link", f"settings_add_{name}", act), language, key)
-            add.dress(look, "plus", "accent")
-            adds.append((add, 0, Qt.AlignmentFlag.AlignLeft))
+            adds.append((add.dress(look, "plus", "accent"), 0, Qt.AlignmentFlag.AlignLeft))
         both = hbox(vbox((self.list, 1), *adds, spacing=4), (self._pages, 1), spacing=18)
         vbox(self._text, self.offers, (both, 1), inside=self, margins=(22, 14, 22, 14), spacing=10)
         self.list.currentItemChanged.connect(lambda *_: self._show())
@@ -459,7 +434,7 @@ class ProvidersPage(QWidget):
             self._pages.setCurrentWidget(self.page())
 
     def _new_page(self, status: ProviderStatus) -> ProviderPage:
-        page = ProviderPage(self._language, self._look, self._engine, status, self._tasks)
+        page = ProviderPage(self._ground, status)
         page.changed.connect(self._on_changed)
         page.removed.connect(self._on_removed)
         page.undo_offered.connect(self.undo_offered)
@@ -491,15 +466,14 @@ class ProvidersPage(QWidget):
     def _connect(self, server: FoundServer | None) -> None:
         """Open the dialog that adds a provider, filled in with a server that was found if one is given."""
         dialog = ConnectDialog(self._language, self._look, self._engine, self._found, self.window(), server)
-        dialog.added.connect(self._on_added)
-        dialog.open()
+        dialog.open_for(self._on_added)
 
     async def _ask_agent(self) -> None:
         """Ask which external agent to add; nothing is started or saved before the user has agreed
         to the command line.
         """
         found = await self._engine.connections.found_agents()
-        AgentDialog(self._language, found, self.window()).then(self._on_agent_given)
+        AgentDialog(self._language, found, self.window()).open_for(self._on_agent_given)
 
     def _on_agent_given(self, line: str) -> None:
         try:
@@ -508,7 +482,7 @@ class ProvidersPage(QWidget):
             self.page().show_error(error)
             return
         dialog = AgentConsentDialog(self._language, shown, self.window())
-        dialog.then(lambda: self._tasks.start("add agent", self._add_allowed(shown)))
+        dialog.open_for(lambda: self._tasks.start("add agent", self._add_allowed(shown)))
 
     async def _add_allowed(self, shown: ProviderConfig) -> None:
         try:
@@ -540,16 +514,14 @@ class ProvidersPage(QWidget):
         self.changed.emit()
 
 
-class NetworkPage(QWidget):
-    """Shows the proxy and the certificates; emits chosen({name: value}) once they are in use."""
+class NetworkPage(Page):
+    """Shows the proxy and the certificates, which are chosen once they are in use."""
 
-    chosen = Signal(object)
+    SCROLLS = True
 
-    def __init__(
-        self, language: Language, engine: Engine, tasks: Tasks, settings: Callable[[], Settings]
-    ) -> None:
-        super().__init__()
-        self._language, self._engine, self._tasks = language, engine, tasks
+    def __init__(self, ground: Ground) -> None:
+        super().__init__(ground)
+        language = self._language
         self.proxy = named("network_proxy", QLineEdit())
         self.certificates = named("network_certificates", QLineEdit())
         browse = say(button("", "network_browse", self._on_browse), language, "network.browse")
@@ -571,7 +543,7 @@ class NetworkPage(QWidget):
             gap=7,
         ).lay_out()
         vbox(self._form, inside=self)
-        self._form.fill(settings())
+        self._form.fill(self._settings())
         for field in (self.proxy, self.certificates):
             field.returnPressed.connect(self._on_save)
             field.textChanged.connect(lambda _text: show_as(self.result, "hint", ""))

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.core.definitions import Agent
@@ -17,45 +17,37 @@ from app.core.events import Event, ServersChanged, SessionChanged, SessionDelete
 from app.core.servers import McpServer, parted
 from app.core.texts import exact, unmarked, visible
 from app.core.tool import ServerState, ServerStatus, tool_name
-from app.engine.engine import Engine, Permission
+from app.engine.engine import Permission
 from app.gui.dialogs.connect_dialogs import ConsentDialog, ServerDialog, ServerLogDialog, log_in
-from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import first_of, server_line, server_state, server_trouble
-from app.gui.pages.settings.settings_rows import DataShown, TwoLineList
-from app.gui.tasks import Tasks
+from app.gui.pages.settings.settings_rows import DataShown, Ground, Page, TwoLineList
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import Button, MenuButton, TickBox, button, ticked
 from app.gui.widgets.item_list import RowItem
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_if, show_or_hide
 
 TOOLS_SHOWN = 12
 
 
-class ServersPage(QWidget):
+class ServersPage(Page):
     """Lists the servers and shows the chosen one; `refresh` reads them again.
 
-    Signal: undo_offered(text, undo) after a removal; `undo` restores it and returns whether its secrets were
-    saved.
+    The undo of a removal restores it and returns whether its secrets were saved.
     """
 
-    undo_offered = Signal(str, object)
-
-    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
-        super().__init__()
-        self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
+    def __init__(self, ground: Ground) -> None:
+        super().__init__(ground)
+        language, look, engine = self._language, self._look, self._engine
         self._status: ServerStatus | None = None
-        self._gone = False
         self._unsubscribe = engine.bus.subscribe(self._on_events)
         self.list = say(TwoLineList(look, "settings_servers", 190), language, name="settings.servers")
-        self._add = say(button("link", "settings_add_mcp", self._on_add), language, "server.add")
-        self._add.dress(look, "plus", "accent")
+        add = button("link", "settings_add_mcp", self._on_add).dress(look, "plus", "accent")
+        self._add = say(add, language, "server.add")
         self._name = ElidedLabel("page_title")
         self._state = Chip(look)
         self._label = plain_label("field")
-        self.line = named("server_exact", QPlainTextEdit())
-        self.line.setReadOnly(True)
-        self.line.setTabChangesFocus(True)
+        self.line = named("server_exact", QPlainTextEdit(readOnly=True, tabChangesFocus=True))
         self.line.setFixedHeight(64)
         self._detail = plain_label("hint", wrap=True)
         self.tools = named("server_tools", plain_label("hint", wrap=True))
@@ -88,9 +80,8 @@ class ServersPage(QWidget):
         return say(made, self._language, key or f"server.{name}")
 
     def leave(self) -> None:
-        """Stop listening to events: the dialog is closing."""
         if not self._gone:
-            self._gone = True
+            super().leave()
             self._unsubscribe()
 
     def refresh(self) -> None:
@@ -228,8 +219,7 @@ class ServersPage(QWidget):
             # Another one can be added while one that was just allowed connects.
             self._tasks.start(f"{task} {name}", self._take_in(save(new), name))
 
-        dialog.given.connect(take)
-        dialog.open()
+        dialog.open_for(take)
 
     async def _add_all(self, servers: tuple[McpServer, ...], choice: tuple[bool, Sequence[str]]) -> bool:
         """Save servers; one of the form may run if that was chosen, and is given to assistants."""
@@ -267,9 +257,10 @@ class ServersPage(QWidget):
     def _on_allow(self) -> None:
         if self._status is not None:
             status = self._status
-            dialog = ConsentDialog(self._language, status, self)
-            name = f"allow server {status.server.name}"
-            dialog.then(lambda: self._tasks.start(name, self._do(self._engine.servers.allow(status))))
+            task = f"allow server {status.server.name}"
+            ConsentDialog(self._language, status, self).open_for(
+                lambda: self._tasks.start(task, self._do(self._engine.servers.allow(status)))
+            )
 
     async def _forget(self, server: str) -> None:
         undo = await self._engine.servers.remove(server)
@@ -287,11 +278,12 @@ CHANGES = (ServersChanged, SessionChanged, SessionDeleted, SessionRestored)
 class PermissionsPage(DataShown):
     """Lists the permissions; follows those that are given or revoked while it is shown."""
 
-    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
-        super().__init__(language, engine, tasks)
+    def __init__(self, ground: Ground) -> None:
+        super().__init__(ground)
         self._shown: dict[str, Permission] = {}
-        self._unsubscribe = engine.bus.subscribe(self._on_events)
-        self.list = say(TwoLineList(look, "settings_permissions"), language, name="settings.permissions")
+        self._unsubscribe, language = self._engine.bus.subscribe(self._on_events), self._language
+        self.list = TwoLineList(self._look, "settings_permissions")
+        say(self.list, language, name="settings.permissions")
         self._text = say(Paragraph("card_text"), language, "permissions.text")
         self._none = say(named("permissions_none", plain_label("hint")), language, "permissions.none")
         self._revoke = say(button("", "permissions_revoke", self._on_revoke), language, "permissions.revoke")
@@ -300,9 +292,9 @@ class PermissionsPage(DataShown):
         language.follow(self.refresh)
 
     def leave(self) -> None:
-        """Stop listening to events: the dialog is closing."""
-        self._unsubscribe()
-        self._unsubscribe = lambda: None
+        if not self._gone:
+            super().leave()
+            self._unsubscribe()
 
     def refresh(self) -> None:
         """Read the permissions again."""
@@ -311,10 +303,8 @@ class PermissionsPage(DataShown):
         shown = self._shown.items()
         rows = [RowItem(id=key, title=self._what(item), second=self._where(item)) for key, item in shown]
         self.list.show_rows(rows)
-        self.list.setVisible(bool(found))
-        self._text.setVisible(bool(found))
+        show_if(found, self.list, self._text, self._revoke)
         self._none.setVisible(not found)
-        self._revoke.setVisible(bool(found))
 
     def _what(self, one: Permission) -> str:
         words = self._language

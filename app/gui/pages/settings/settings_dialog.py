@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, qVersion
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QDialog, QFrame, QKeySequenceEdit, QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QKeySequenceEdit, QLabel, QVBoxLayout, QWidget
 
 from app import __version__
 from app.core.errors import MootError
@@ -31,8 +31,9 @@ from app.gui.pages.settings.data_page import DataPage, SavedPromptsPage
 from app.gui.pages.settings.models_page import LocalModelsPage, ModelsPage
 from app.gui.pages.settings.providers_page import NetworkPage, ProvidersPage
 from app.gui.pages.settings.servers_page import PermissionsPage, ServersPage
+from app.gui.pages.settings.settings_rows import Ground, Page, SettingsPage
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, FontFitting, empty, focus_chain, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, FontFitting, Frame, empty, focus_chain, frame, hbox, stack, vbox
 from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.controls import bring_into_sight, button, icon_button, keep_place, scrolling
 from app.gui.widgets.form import Steps
@@ -99,11 +100,9 @@ class ShortcutRow(QWidget):
         self._title, self.problem = ElidedLabel("name"), plain_label("error", wrap=True)
         self._note = plain_label("hint", wrap=True)
         self.keys = button("", f"keys_{name}", self._on_asked)
-        self.keys.setFixedWidth(KEYS_WIDTH)
-        self.reset = icon_button(look, "rotate-ccw", f"reset_{name}")
-        self._both = QStackedWidget()
-        self._both.setFixedWidth(KEYS_WIDTH)
-        self._both.addWidget(self.keys)
+        self.reset, self._both = icon_button(look, "rotate-ccw", f"reset_{name}"), stack(self.keys)
+        for part in (self.keys, self._both):
+            part.setFixedWidth(KEYS_WIDTH)
         head = hbox((self._title, 1), self.reset, self._both, spacing=8)
         vbox(head, self._note, self.problem, inside=self, margins=(14, 5, 14, 5), spacing=2)
         self.problem.hide()
@@ -155,15 +154,15 @@ class ShortcutRow(QWidget):
         self.box.setFocus()
 
 
-class ShortcutsPage(QWidget):
-    """Lists the commands with their keys; emits chosen({"shortcuts": …}) with every change."""
+class ShortcutsPage(Page):
+    """Lists the commands with their keys; chooses {"shortcuts": …} with every change."""
 
-    chosen = Signal(object)
+    SCROLLS = True
 
-    def __init__(self, language: Language, look: Look, settings: Callable[[], Settings]) -> None:
-        super().__init__()
-        self._language, self._look, self._settings = language, look, settings
-        self._keys = chosen_keys(settings().shortcuts)
+    def __init__(self, ground: Ground) -> None:
+        super().__init__(ground)
+        language = self._language
+        self._keys = chosen_keys(self._settings().shortcuts)
         self._quick_note = ("", False)
         self._rows: dict[str, ShortcutRow] = {}
         self._fixed: dict[str, QLabel] = {}
@@ -280,26 +279,8 @@ class ShortcutsPage(QWidget):
         return ""
 
 
-# The pages with their icons, in order.
-PAGES = {
-    "providers": "plug",
-    "models": "cpu",
-    "local": "download",
-    "saved_prompts": "file-text",
-    "network": "globe",
-    "servers": "wrench",
-    "permissions": "shield-question-mark",
-    "chats": "message-circle",
-    "limits": "gauge",
-    "usage": "coins",
-    "appearance": "sun",
-    "shortcuts": "keyboard",
-    "data": "database",
-    "privacy": "lock",
-    "about": "info",
-}
 # Pages with rows that can be focused and reset.
-RowPage = settings_rows.SettingsPage | settings_rows.SettingsRows | ShortcutsPage
+RowPage = SettingsPage | ShortcutsPage
 SIDE_WIDTH = 208
 SIZE = QSize(940, 660)
 FRAME = QSize(40, 40)  # space between dialog and window, in pixels
@@ -330,10 +311,9 @@ class SettingsDialog(FontFitting, QDialog):
     ) -> None:
         super().__init__(parent)
         self.setObjectName("settings_dialog")
-        self._language, self._look, self._engine, self._data_dir = language, look, engine, data_dir
-        self._settings = settings
+        self._language, self._engine = language, engine
         self.tasks = Tasks(self._on_task_failed)
-        self._made: dict[str, QWidget] = {}
+        self._made: dict[str, Page] = {}
         self._places: dict[str, int] = {}
         self._shown = ""
         self._quick_keys = ("", False)
@@ -344,9 +324,10 @@ class SettingsDialog(FontFitting, QDialog):
         self._title = ElidedLabel("page_title")
         self._reset = say(button("link", "settings_reset", self._on_reset), language, "settings.reset")
         keep_place(self._reset)
-        self._side, self._stack = QFrame(), QStackedWidget()
+        self._side, self._stack = Frame("side"), stack()
         self._close = say(button("", "settings_close"), language, "settings.close")
         self._toasts = Toasts(self)
+        self._ground = Ground(language, look, engine, self.tasks, settings, data_dir, self._toasts)
         self._undos: list[tuple[Toast, Undo]] = []
         self._lay_out()
         self.search.textChanged.connect(lambda _text: self._list_pages())
@@ -369,10 +350,14 @@ class SettingsDialog(FontFitting, QDialog):
             made.show_provider(provider_id)
         self._go_to(page, row)
 
-    def page(self, page: str) -> QWidget:
+    def page(self, page: str) -> Page:
         """Return a page of `PAGES`; create it if needed."""
         if page not in self._made:
-            self._made[page], holder = self._make(page)
+            self._made[page] = made = self._make(page)
+            holder: QWidget = made
+            if made.SCROLLS:
+                body = frame("", vbox(made, STRETCH, margins=(22, 14, 12, 20)))
+                holder = scrolling(body, keeps_bar=True)
             self._places[page] = self._stack.addWidget(holder)
         return self._made[page]
 
@@ -431,48 +416,23 @@ class SettingsDialog(FontFitting, QDialog):
         """Set the width of the list for the text size, within a part of the dialog."""
         self._side.setFixedWidth(min(tall(SIDE_WIDTH), self.width() * 2 // 7))
 
-    def _make(self, page: str) -> tuple[QWidget, QWidget]:
-        """Return a new page, and the widget that holds it: pages without a scroll area of their own get
-        one.
-        """
-        language, look, engine, tasks = self._language, self._look, self._engine, self.tasks
-        makers: dict[str, Callable[[], QWidget]] = {
-            "providers": lambda: ProvidersPage(language, look, engine, tasks),
-            "models": lambda: ModelsPage(language, look, engine, tasks),
-            "local": lambda: LocalModelsPage(language, look, engine, tasks, self._settings),
-            "servers": lambda: ServersPage(language, look, engine, tasks),
-            "permissions": lambda: PermissionsPage(language, look, engine, tasks),
-            "network": lambda: NetworkPage(language, engine, tasks, self._settings),
-            "saved_prompts": lambda: SavedPromptsPage(language, look, engine, tasks, self._toasts),
-            "usage": lambda: settings_rows.UsagePage(language, look, engine, tasks),
-            "data": lambda: DataPage(language, look, engine, tasks, self._data_dir),
-            "limits": lambda: settings_rows.LimitsPage(language, look, self._settings),
-            "chats": lambda: settings_rows.ChatsPage(language, look, self._settings, engine.providers),
-            "appearance": lambda: settings_rows.SettingsRows(language, look, self._settings, page),
-            "shortcuts": lambda: ShortcutsPage(language, look, self._settings),
-            "privacy": lambda: PrivacyPage(language, look, engine),
-            "about": lambda: AboutPage(language, look),
-        }
-        made = makers[page]()
+    def _make(self, page: str) -> Page:
+        """Return a new page."""
+        _icon, kind = PAGES[page]
+        made = kind(self._ground)
+        made.changed.connect(self.providers_changed)
+        made.undo_offered.connect(self.offer_undo)
+        made.chosen.connect(self.settings_chosen)
+        self.finished.connect(made.leave)
         if isinstance(made, DataPage):
             made.restored.connect(self._on_providers_changed)
             # The window has to take over the restored settings.
             made.restored.connect(lambda: self.settings_chosen.emit({}))
         elif isinstance(made, ShortcutsPage):
             made.note_quick(self._quick_keys[0], fails=self._quick_keys[1])
-        if isinstance(made, ProvidersPage | ModelsPage | LocalModelsPage):
-            made.changed.connect(self.providers_changed)
-        if isinstance(made, ProvidersPage | ModelsPage | ServersPage | SavedPromptsPage | DataPage):
-            made.undo_offered.connect(self.offer_undo)
-        if isinstance(made, ServersPage | PermissionsPage | DataPage):
-            self.finished.connect(made.leave)
-        if isinstance(made, RowPage | settings_rows.UsagePage | NetworkPage | LocalModelsPage):
-            made.chosen.connect(self.settings_chosen)
-        scrolls = isinstance(made, RowPage | NetworkPage | PrivacyPage | AboutPage)
-        return made, scrolling(_with_margins(made), keeps_bar=True) if scrolls else made
+        return made
 
     def _lay_out(self) -> None:
-        self._side.setProperty("kind", "side")
         vbox(self.search, self.pages, inside=self._side, margins=(10, 14, 10, 8), spacing=8)
         head = hbox((self._title, 1), self._reset, margins=(22, 16, 22, 0))
         foot = hbox(STRETCH, self._close, margins=(22, 0, 22, 14))
@@ -483,7 +443,7 @@ class SettingsDialog(FontFitting, QDialog):
         """List the pages, or the pages and settings that match the search."""
         words, typed = self._language, self.search.text().strip()
         items: list[RowItem] = []
-        for page, icon in PAGES.items():
+        for page, (icon, _kind) in PAGES.items():
             title = words(f"settings.{page}")
             if fits(f"{title} {words(f'settings.{page}.find')}", typed):
                 items.append(RowItem(id=page, title=title, icon=icon))
@@ -566,10 +526,6 @@ class SettingsDialog(FontFitting, QDialog):
             self._title.setText(words(f"settings.{self._shown}"))
 
 
-def _with_margins(page: QWidget) -> QWidget:
-    return frame("", vbox(page, STRETCH, margins=(22, 14, 12, 20)))
-
-
 ICON = 17
 MARK = 56
 LICENCE = "MIT"
@@ -592,18 +548,18 @@ PARTS = (
 )
 
 
-class PrivacyPage(QWidget):
+class PrivacyPage(Page):
     """Says what is sent to each provider, to the web and to each MCP server, and when."""
 
-    def __init__(self, language: Language, look: Look, engine: Engine) -> None:
-        super().__init__()
-        self._language, self._look, self._engine = language, look, engine
+    SCROLLS = True
+
+    def __init__(self, ground: Ground) -> None:
+        super().__init__(ground)
         self.lead = Paragraph("card_text")
         self._cards = vbox(spacing=8)
         vbox(self.lead, self._cards, inside=self, spacing=12)
-        language.changed.connect(self.retranslate)
-        look.changed.connect(self.retranslate)
-        self.retranslate()
+        self._look.changed.connect(self.retranslate)
+        self._language.follow(self.retranslate)
 
     def showEvent(self, event: QShowEvent) -> None:
         # Another page may have changed the data.
@@ -653,14 +609,15 @@ class PrivacyPage(QWidget):
         self._cards.addWidget(card)
 
 
-class AboutPage(QWidget):
+class AboutPage(Page):
     """Shows version, licence and third-party parts."""
 
-    def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self._language = language
-        mark = QLabel()
-        mark.setPixmap(look.picture("moot", "accent", MARK, self.devicePixelRatioF()))
+    SCROLLS = True
+
+    def __init__(self, ground: Ground) -> None:
+        super().__init__(ground)
+        language, mark = self._language, QLabel()
+        mark.setPixmap(self._look.picture("moot", "accent", MARK, self.devicePixelRatioF()))
         self._name = say(plain_label("page_title"), language, "app.name")
         self.version = plain_label("card_text", wrap=True)
         self.version.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -682,3 +639,23 @@ class AboutPage(QWidget):
         version = words("about.version", version=__version__, qt=qVersion(), python=python, system=system)
         self.version.setText(version)
         self._text.setText(words("about.text", licence=LICENCE))
+
+
+# The pages in order, each with its icon.
+PAGES: dict[str, tuple[str, Callable[[Ground], Page]]] = {
+    "providers": ("plug", ProvidersPage),
+    "models": ("cpu", ModelsPage),
+    "local": ("download", LocalModelsPage),
+    "saved_prompts": ("file-text", SavedPromptsPage),
+    "network": ("globe", NetworkPage),
+    "servers": ("wrench", ServersPage),
+    "permissions": ("shield-question-mark", PermissionsPage),
+    "chats": ("message-circle", settings_rows.ChatsPage),
+    "limits": ("gauge", settings_rows.LimitsPage),
+    "usage": ("coins", settings_rows.UsagePage),
+    "appearance": ("sun", settings_rows.AppearancePage),
+    "shortcuts": ("keyboard", ShortcutsPage),
+    "data": ("database", DataPage),
+    "privacy": ("lock", PrivacyPage),
+    "about": ("info", AboutPage),
+}

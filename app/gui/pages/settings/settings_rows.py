@@ -6,7 +6,7 @@ usage by month. Also what the pages share: their base, and lists of two lines, o
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -30,28 +30,49 @@ from app.gui.widgets.boxes import STRETCH, Stretch, empty, frame, hbox, vbox
 from app.gui.widgets.controls import ENTER, Choice, TextBox, TickBox, bring_into_sight, button, scrolling
 from app.gui.widgets.form import Field, Form, Line, Row, value_of
 from app.gui.widgets.item_list import TICKS, TWO_LINES, ItemList, ItemModel, RowItem
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
+from app.gui.widgets.notices import Toasts
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_if, show_or_hide
 
 MOST_ROWS = 4
 SHOWN = 1_000
 
 
-class DataShown(QWidget):
-    """The base of pages that read what they show again whenever they are shown:
-    another page may have changed it.
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What each page of the settings stands on."""
+
+    language: Language
+    look: Look
+    engine: Engine
+    tasks: Tasks
+    # Returns the current settings.
+    settings: Callable[[], Settings]
+    data_dir: Path
+    toasts: Toasts
+
+
+class Page(QWidget):
+    """The base of the pages.
+
+    Signals: changed() after a change of providers or models was saved, undo_offered(text, undo) after a
+    removal, chosen({name: value}) with settings.
     """
 
-    def __init__(self, language: Language, engine: Engine, tasks: Tasks) -> None:
+    # Whether the dialog has to scroll it.
+    SCROLLS = False
+    changed = Signal()
+    undo_offered = Signal(str, object)
+    chosen = Signal(object)
+
+    def __init__(self, ground: Ground) -> None:
         super().__init__()
-        self._language, self._engine, self._tasks = language, engine, tasks
+        self._ground, self._language, self._look = ground, ground.language, ground.look
+        self._engine, self._tasks, self._settings = ground.engine, ground.tasks, ground.settings
+        self._gone = False
 
-    def refresh(self) -> None:
-        """Read the data again."""
-        raise NotImplementedError
-
-    def showEvent(self, event: QShowEvent) -> None:
-        self.refresh()
-        super().showEvent(event)
+    def leave(self) -> None:
+        """Stop updating: the dialog is closing."""
+        self._gone = True
 
     async def _problem_of(self, work: Awaitable[object]) -> str:
         """Await work, and return in words what went wrong, "" for nothing."""
@@ -60,6 +81,20 @@ class DataShown(QWidget):
         except MootError as error:
             return self._language.problem(error.code, **error.details)
         return ""
+
+
+class DataShown(Page):
+    """The base of pages that read what they show again whenever they are shown:
+    another page may have changed it.
+    """
+
+    def refresh(self) -> None:
+        """Read the data again."""
+        raise NotImplementedError
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self.refresh()
+        super().showEvent(event)
 
 
 class TwoLineList(ItemList):
@@ -342,23 +377,16 @@ class SettingsRows(Form):
         bring_into_sight(row)
 
 
-class SettingsPage(QWidget):
-    """The base of pages with rows and, beside them, settings that are no rows (`own`); emits chosen({name:
-    value}).
-    """
+class SettingsPage(Page):
+    """The base of pages with rows and, beside them, settings that are no rows (`own`)."""
 
-    def __init__(
-        self,
-        language: Language,
-        look: Look,
-        settings: Callable[[], Settings],
-        page: str,
-        own: tuple[str, ...],
-    ) -> None:
-        super().__init__()
-        self._language, self._settings = language, settings
-        self.rows = SettingsRows(language, look, settings, page, own)
-        self.chosen, self.take_focus = self.rows.chosen, self.rows.take_focus
+    SCROLLS = True
+
+    def __init__(self, ground: Ground, page: str, *own: str) -> None:
+        super().__init__(ground)
+        self.rows = SettingsRows(self._language, self._look, self._settings, page, own)
+        self.rows.chosen.connect(self.chosen)
+        self.take_focus = self.rows.take_focus
 
     def refresh(self) -> None:
         """Show the current settings."""
@@ -381,12 +409,21 @@ class SettingsPage(QWidget):
             self.chosen.emit({name: value})
 
 
+class AppearancePage(SettingsPage):
+    """Shows how the window looks."""
+
+    def __init__(self, ground: Ground) -> None:
+        super().__init__(ground, "appearance")
+        vbox(self.rows, inside=self)
+
+
 class LimitsPage(SettingsPage):
     """Shows the search engine and the budget of a message."""
 
-    def __init__(self, language: Language, look: Look, settings: Callable[[], Settings]) -> None:
-        super().__init__(language, look, settings, "limits", ("search_engine",))
-        self.engine = say(named("limits_engine", Choice(look)), language, name="limits.engine")
+    def __init__(self, ground: Ground) -> None:
+        super().__init__(ground, "limits", "search_engine")
+        language = self._language
+        self.engine = say(named("limits_engine", Choice(self._look)), language, name="limits.engine")
         self.address = named("limits_address", QLineEdit())
         say(self.address, language, name="limits.engine.searxng", hint="limits.address.hint")
         self.problem = plain_label("error")
@@ -430,20 +467,14 @@ class LimitsPage(SettingsPage):
 class ChatsPage(SettingsPage):
     """Shows the settings of chats."""
 
-    def __init__(
-        self,
-        language: Language,
-        look: Look,
-        settings: Callable[[], Settings],
-        providers: Callable[[], list[ProviderStatus]],
-    ) -> None:
-        super().__init__(language, look, settings, "chats", ("may_read_any", "helper_model"))
-        self._look, self._providers = look, providers
-        self.helper = say(named("setting_helper_model", Choice(look)), language, name="setting.helper_model")
+    def __init__(self, ground: Ground) -> None:
+        super().__init__(ground, "chats", "may_read_any", "helper_model")
+        language, key = self._language, "setting.helper_model"
+        self.helper = say(named("setting_helper_model", Choice(self._look)), language, name=key)
         self.ticks: dict[str, TickBox] = {}
         self._ticks = QVBoxLayout()
-        helps = say(plain_label("field"), language, "setting.helper_model")
-        model = say(Paragraph("hint"), language, "setting.helper_model.hint"), self.helper
+        helps = say(plain_label("field"), language, key)
+        model = say(Paragraph("hint"), language, f"{key}.hint"), self.helper
         reads = say(plain_label("field"), language, "setting.may_read_any")
         who = say(Paragraph("hint"), language, "setting.may_read_any.hint"), self._ticks
         vbox(self.rows, 6, helps, *model, 6, reads, *who, inside=self, spacing=8)
@@ -454,7 +485,9 @@ class ChatsPage(SettingsPage):
         """Show the current settings, and the providers as they are now."""
         super().refresh()
         settings, words = self._settings(), self._language
-        ready = [provider for provider in self._providers() if provider.ready and not _guided(provider)]
+        ready = [
+            provider for provider in self._engine.providers() if provider.ready and not _guided(provider)
+        ]
         kept, offered = settings.helper_model, {"": words("setting.helper_model.own")}
         for status in ready:
             name = words.provider(status)
@@ -529,12 +562,11 @@ class UsageTable(QWidget):
 
 
 class UsagePage(DataShown):
-    """Shows the usage of a month and the limit per month; emits chosen({setting: value})."""
+    """Shows the usage of a month and the limit per month."""
 
-    chosen = Signal(object)
-
-    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
-        super().__init__(language, engine, tasks)
+    def __init__(self, ground: Ground) -> None:
+        super().__init__(ground)
+        language, look = self._language, self._look
         self._months: list[tuple[str, Total]] = []
         self._report: MonthReport | None = None
         self._title = say(plain_label("field"), language, "usage.month")
@@ -543,8 +575,8 @@ class UsagePage(DataShown):
         self.total = named("usage_total", plain_label("page_title"))
         self._tokens = plain_label("card_text", wrap=True)
         self._unpriced = Paragraph("hint")
-        self.limit = SettingsRows(language, look, engine.settings, "usage")
-        self._limit_usd = engine.settings().max_month_usd
+        self.limit = SettingsRows(language, look, self._engine.settings, "usage")
+        self._limit_usd = self._engine.settings().max_month_usd
         self.bar = UsedBar(look)
         self.used = named("usage_used", plain_label("hint"))
         self.tables = {name: UsageTable(language) for name in ("models", "authors", "sessions")}
@@ -566,12 +598,12 @@ class UsagePage(DataShown):
         self._show_report()
 
     def _lay_out(self) -> None:
-        body, tables = QWidget(), [part for table in self.tables.values() for part in (6, table)]
+        tables = [part for table in self.tables.values() for part in (6, table)]
         head = hbox(self._title, self.month, STRETCH, self.export)
         spent = (self._problem, self.total, self._tokens, self._unpriced, 6, self.limit, self.bar, self.used)
         foot = (4, say(Paragraph("hint"), self._language, "usage.foot"), STRETCH)
-        vbox(head, *spent, *tables, *foot, inside=body, margins=(22, 20, 22, 14), spacing=8)
-        vbox(scrolling(body), inside=self)
+        body = vbox(head, *spent, *tables, *foot, margins=(22, 20, 22, 14), spacing=8)
+        vbox(scrolling(frame("", body)), inside=self)
 
     def _load_month(self) -> None:
         self._tasks.replace("usage", self._told(self._load()))
@@ -632,8 +664,7 @@ class UsagePage(DataShown):
         this = self._months[0][1] if self._months else Total()
         limit = self._limit_usd
         self.bar.show_part(this.known_usd / limit if limit else 0.0)
-        for widget in (self.bar, self.used):
-            widget.setVisible(limit > 0)
+        show_if(limit > 0, self.bar, self.used)
         words, most = self._language, amount_text(limit)
         spent = money_text(words, this) if this.known_usd else words("cost.money", amount=amount_text(0))
         key = "usage.used" if this.known_usd < limit else "usage.used_up"

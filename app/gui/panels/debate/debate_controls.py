@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.council import MIN_PARTICIPANTS, Participant
@@ -28,8 +28,20 @@ from app.gui.navigation.session_list import EXPORTS
 from app.gui.pages.council.council_box import DOING
 from app.gui.pages.council.council_columns import People, Shown
 from app.gui.pages.council.decision_steps import MARGIN
+from app.gui.tasks import timer
 from app.gui.widgets.badge import Avatar, Chip
-from app.gui.widgets.boxes import STRETCH, Fitting, FlowBox, drop, empty, hbox, put_in_tab_order, vbox
+from app.gui.widgets.boxes import (
+    STRETCH,
+    Fitting,
+    FlowBox,
+    Frame,
+    drop,
+    empty,
+    frame,
+    hbox,
+    put_in_tab_order,
+    vbox,
+)
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button, passing_menu, scrolling
 from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, restyle, say
@@ -38,7 +50,7 @@ SPACE = 6
 DISCUSSION, VERDICT = "discussion", "verdict"
 
 
-class DebateControls(QFrame):
+class DebateControls(Frame):
     """Shows the state of a debate; emits the user's requests, and `retry_due` when a countdown has ended."""
 
     pause_requested = Signal()
@@ -52,7 +64,7 @@ class DebateControls(QFrame):
         """`headed` also shows title, status, cost and the buttons, which a page has in the top bar
         and at its bottom.
         """
-        super().__init__()
+        super().__init__("")
         self._headed = headed
         self._language = language
         self._session: DebateSession | None = None
@@ -74,11 +86,11 @@ class DebateControls(QFrame):
         self._side = say(Segmented(self._sides), language, name="verdict.side")
         self._doing = Chip(look, self)
         self._cost = Chip(look, self, icon="coins")
-        self.pause = ShorteningButton("", f"{prefix}pause").dress(look, "pause", "text")
-        self.resume = ShorteningButton("primary", f"{prefix}resume").dress(look, "play", "on_accent")
-        self.stop = ShorteningButton("", f"{prefix}stop").dress(look, "square", "text")
-        self._banner = QFrame()
-        self._banner.setProperty("kind", "banner")
+        self.pause = ShorteningButton("", f"{prefix}pause", self._on_pause).dress(look, "pause", "text")
+        self.resume = ShorteningButton("primary", f"{prefix}resume", self.resume_requested)
+        self.resume.dress(look, "play", "on_accent")
+        self.stop = ShorteningButton("", f"{prefix}stop", self.stop_requested).dress(look, "square", "text")
+        self._banner = Frame("banner")
         self._banner_text = plain_label(wrap=True)
         self.held = held = HeldTurnBar(language, prefix=prefix)
         self.retry_requested, self.skip_requested = held.retried, held.skipped
@@ -86,13 +98,9 @@ class DebateControls(QFrame):
         skip = button("", f"{prefix}skip_check", self.check_skip_requested)
         self.skip_check = say(skip, language, "council.skip_check")
         self._honesty = say(Paragraph("hint"), language, "discussion.embedded")
-        self._countdown = QTimer(self, interval=500)
+        self._countdown = timer(self, 500, self._on_countdown)
         self._lay_out()
-        self.pause.clicked.connect(self._on_pause)
-        self.resume.clicked.connect(self.resume_requested)
-        self.stop.clicked.connect(self.stop_requested)
         self._side.chosen.connect(lambda side: self.side_chosen.emit(side.removeprefix(prefix)))
-        self._countdown.timeout.connect(self._on_countdown)
         language.changed.connect(self.refresh)
 
     def show_session(
@@ -462,15 +470,18 @@ class AfterBar(Fitting, QWidget):
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self._language = language
-        self._fork = ShorteningButton("", "debate_fork").dress(look, "git-branch", "text")
-        self._again = ShorteningButton("", "debate_again").dress(look, "rotate-cw", "text")
-        self._export = ShorteningButton("", "debate_export").dress(look, "share", "text")
-        self._more = say(icon_button(look, "ellipsis", "debate_more"), language, tip="verdict.more")
-        self._more.clicked.connect(lambda: open_above(self._more_menu(), self._more))
+        self._fork, self._again, self._export = (
+            ShorteningButton("", f"debate_{name}", act).dress(look, icon, "text")
+            for name, icon, act in (
+                ("fork", "git-branch", self.turns_wanted),
+                ("again", "rotate-cw", self.again_requested),
+                ("export", "share", self._on_export),
+            )
+        )
+        more = icon_button(look, "ellipsis", "debate_more")
+        self._more = say(more, language, tip="verdict.more")
+        more.clicked.connect(lambda: open_above(self._more_menu(), more))
         hbox(self._fork, self._again, STRETCH, self._export, self._more, inside=self, spacing=8)
-        self._fork.clicked.connect(self.turns_wanted)
-        self._again.clicked.connect(self.again_requested)
-        self._export.clicked.connect(self._on_export)
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -538,9 +549,8 @@ class DebateSummary(QWidget):
         self.controls = DebateControls(language, look, prefix="beside_", headed=True)
         self._title = say(plain_label("field"), language, "setup.participants")
         self._rows = vbox(spacing=10)
-        body = QWidget()
-        vbox(self._title, self._rows, STRETCH, inside=body, margins=(MARGIN, 10, MARGIN, 12), spacing=10)
-        vbox(self.controls, (scrolling(body), 1), inside=self, spacing=0)
+        body = vbox(self._title, self._rows, STRETCH, margins=(MARGIN, 10, MARGIN, 12), spacing=10)
+        vbox(self.controls, (scrolling(frame("", body)), 1), inside=self, spacing=0)
         language.changed.connect(self._draw)
 
     @property

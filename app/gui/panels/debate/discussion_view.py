@@ -1,42 +1,111 @@
-"""What the two views of a debate share: topic, state, transcript with a composer to step in, and the verdict.
+"""The views of a debate: topic, state, transcript with a composer to step in, and the verdict.
 
-`DiscussionView` is the one of the right panel; `DebatePage` (`debate_page`) is the one of the main area, with
-steps.
+`DiscussionView` is the one of the right panel; `DebatePage` is the one of the main area, with steps and one
+row of what is next. Both have the debate's topic and its files over the debate, in one line that unfolds.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QStackedLayout, QStackedWidget, QWidget
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QMenu, QSizePolicy, QStackedLayout, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.draft import Draft
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
-from app.core.message import SPOKEN, Attachment, CouncilPart, Message, Messages, MessageState
-from app.core.session import DebateSession, Reason, Status, has_ended
+from app.core.message import SPOKEN, Attachment, CouncilPart, Message, Messages, MessageState, tokens_text
+from app.core.session import Debate, DebateSession, Reason, Status, has_ended
+from app.core.texts import unmarked
 from app.engine.council.director import blind_steps
 from app.engine.council.outcome import judge_line
 from app.engine.council.verdicts import Given
 from app.gui.display.appearance import Language, Look
-from app.gui.files.user_files import LONG_PASTE, pasted_text
+from app.gui.files.user_files import CHARACTERS_PER_TOKEN, LONG_PASTE, is_seen, pasted_text
 from app.gui.pages.chat.message_box import AttachingComposer
 from app.gui.pages.council.council_box import Judged
 from app.gui.pages.council.council_columns import Shown, shown_people
-from app.gui.pages.council.decision_bar import Target
-from app.gui.pages.council.decision_steps import DEBATE, DECISION, VERDICT, VOTES
+from app.gui.pages.council.decision_bar import WORDY, Target, fit_bar, put_first, put_into_bar
+from app.gui.pages.council.decision_steps import DEBATE, DECISION, MARGIN, USED_IN_FRONT, VERDICT, VOTES
 from app.gui.panels.conversation_view import empty_state
-from app.gui.panels.debate.debate_controls import DISCUSSION, AfterBar, DebateControls, facts_of, turns_of
-from app.gui.panels.debate.topic_card import TopicCard
-from app.gui.panels.debate.verdict_place import DecisionView
+from app.gui.panels.debate import debate_controls
+from app.gui.panels.debate.debate_controls import DISCUSSION, AfterBar, DebateControls
+from app.gui.panels.debate.verdict_place import WIDEST, DecisionView
+from app.gui.transcript import row_text
 from app.gui.transcript.message_rows import RETRY, SETTINGS
 from app.gui.transcript.selection import FORK, SUMMARY_ACTIONS
-from app.gui.widgets.boxes import vbox
-from app.gui.widgets.controls import TextBox, button
+from app.gui.widgets.boxes import STRETCH, Frame, frame, hbox, stack, vbox
+from app.gui.widgets.controls import MenuButton, ShorteningButton, TextBox, button, icon_button, scrolling
 from app.gui.widgets.notices import announce
-from app.gui.widgets.text import Paragraph, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say
+
+MOST_HEIGHT, EDGE = 240, 14
+
+
+class TopicCard(Frame):
+    """Shows a debate's topic and the names and sizes of its files;
+    a button unfolds what does not fit into one line.
+    """
+
+    def __init__(self, language: Language, look: Look, name: str) -> None:
+        super().__init__("card", name)
+        self._language = language
+        self._debate: Debate | None = None
+        self._line = ElidedLabel("value")
+        self._count = plain_label("hint")
+        self._toggle = icon_button(look, "chevron-down", f"{name}_toggle", self._refresh, checkable=True)
+        self._toggle.setFixedSize(26, 24)
+        self._text = Paragraph()
+        self._files = plain_label("hint", wrap=True)
+        body = vbox(self._text, self._files, STRETCH, margins=(0, 0, 8, 0), spacing=8)
+        self._whole = scrolling(frame("", body))
+        head = hbox((self._line, 1), self._count, self._toggle, spacing=8)
+        vbox(head, self._whole, inside=self, margins=(EDGE, 7, 8, 7), spacing=6)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        language.changed.connect(self._refresh)
+
+    def show_debate(self, debate: Debate) -> None:
+        """Show the topic of a debate, folded if it is another one."""
+        if self._debate is None or self._debate.topic != debate.topic:
+            self._toggle.setChecked(False)
+        self._debate = debate
+        self._refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
+
+    def _refresh(self) -> None:
+        debate, words = self._debate, self._language
+        if debate is None:
+            return
+        unfolded = self._toggle.isChecked()
+        self._line.setText(words("setup.topic") if unfolded else debate.topic)
+        self._count.setText(words("topic.files", count=len(debate.context)) if debate.context else "")
+        self._toggle.set_icon("chevron-up" if unfolded else "chevron-down")
+        name_button(self._toggle, words("topic.fold" if unfolded else "topic.unfold"))
+        self._whole.setVisible(unfolded)
+        self._text.setText(debate.topic)
+        sizes = [
+            words("chat.tip.seen", name=one.name)
+            if is_seen(one)
+            else words("topic.file", name=one.name, tokens=tokens_text(len(one.text) // CHARACTERS_PER_TOKEN))
+            for one in debate.context
+        ]
+        self._files.setText("\n".join(sizes))
+        self._files.setVisible(bool(sizes))
+        self._fit()
+
+    def _fit(self) -> None:
+        """Set the height of the unfolded topic to that of its text and files at the card's width."""
+        if self._toggle.isChecked():
+            width = max(1, self.width() - 2 * EDGE - 12)
+            lines = self._files.heightForWidth(width) + 8 if self._files.text() else 0
+            self._whole.setFixedHeight(min(MOST_HEIGHT, self._text.heightForWidth(width) + lines + 4))
+
 
 CONCLUDING = (CouncilPart.BALLOT, CouncilPart.READING, CouncilPart.MOVES)
 """The parts that a verdict follows from."""
@@ -233,10 +302,10 @@ class DebateView(DecisionView):
         voted = not running and bool(record.voted_rounds)
         offered = ended or self._judged(session) or voted or bool(blind_steps(record))
         self.transcript.feed.set_retry_allowed(not ended and not self._read_only)
-        self.controls.show_facts(facts_of(session, messages, self.spending, self._language))
+        self.controls.show_facts(debate_controls.facts_of(session, messages, self.spending, self._language))
         if offered:
             self._show_verdict(session, self.verdicts.show_given(self._given))
-        turns = len(turns_of(messages))
+        turns = len(debate_controls.turns_of(messages))
         reached = {
             DEBATE: self._language("verdict.turns", count=turns) if turns else "",
             VOTES: str(len(record.ballots)) if voted else None,
@@ -393,14 +462,11 @@ class DiscussionView(DebateView):
         self.after.setVisible((ended or judged) and not self._read_only)
 
     def _lay_out(self) -> None:
-        page, foot = QWidget(), QWidget()
-        self._sides = QStackedWidget()
-        for side in (self._discussion, self._judged_side):
-            self._sides.addWidget(side)
+        self._sides = stack(self._discussion, self._judged_side)
         self._composer.foot.insertWidget(0, self.target)
-        vbox(self.composer, self.after, inside=foot, margins=(16, 8, 16, 16))
+        foot = frame("", vbox(self.composer, self.after, margins=(16, 8, 16, 16)))
         vbox(self.topic, inside=self._about, margins=(16, 0, 16, 6))
-        vbox(self.controls, self._about, (self._sides, 1), foot, inside=page, spacing=0)
+        page = frame("", vbox(self.controls, self._about, (self._sides, 1), foot, spacing=0))
         words = self._language
         said = say(Paragraph("card_text", centred=True), words, "discussion.empty")
         begin = button("primary", "debate_empty", lambda: self.setup_requested.emit(""))
@@ -410,11 +476,96 @@ class DiscussionView(DebateView):
 
     def _connect(self) -> None:
         super()._connect()
-        sides = {VERDICT: VERDICT, DISCUSSION: DEBATE}
+        sides, after = {VERDICT: VERDICT, DISCUSSION: DEBATE}, self.after
         self.controls.side_chosen.connect(lambda side: self._open_step(sides[side]))
-        after = self.after
-        after.turns_wanted.connect(self.asking(self.turns_wanted))
-        after.fork_requested.connect(self.asking(self.fork_requested))
-        after.again_requested.connect(self.asking(self.again_requested))
-        after.export_requested.connect(self.asking(self.export_requested))
+        for asked, wanted in (
+            (after.turns_wanted, self.turns_wanted),
+            (after.fork_requested, self.fork_requested),
+            (after.again_requested, self.again_requested),
+            (after.export_requested, self.export_requested),
+        ):
+            asked.connect(self.asking(wanted))
         after.new_requested.connect(self._on_new)
+
+
+BARE = 46
+
+
+class DebatePage(DebateView):
+    """Shows a debate as steps."""
+
+    NAMED = (*DebateView.NAMED, *USED_IN_FRONT)
+    LAYOUT = row_text.DEBATE
+    STEPS = (DEBATE, VOTES, VERDICT, DECISION)
+    HEADED = False
+
+    def __init__(self, language: Language, look: Look) -> None:
+        self.next = ShorteningButton("primary", "decision_next").dress(look, "scale", "on_accent")
+        self.more = MenuButton(look, "ellipsis", "decision_more", chevron=True)
+        super().__init__(language, look)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        fit_bar(self._ways, self.width())
+        for way in self._ways[:3]:
+            # Their icons say enough where the input needs the room.
+            way.setMaximumWidth(BARE if self.width() < WORDY else WIDEST)
+
+    def offer_turns(self, turns: Sequence[Message]) -> None:
+        debate_controls.open_above(
+            debate_controls.turns_menu(self, turns, self.asking(self.fork_requested), self._language),
+            self.more,
+        )
+
+    def _show_step(self, reached: Mapping[str, str | None]) -> None:
+        session = self._session
+        if session is None:
+            return
+        self.steps.set_value(self._step)
+        self._show_steps(reached, {}, ())
+        self._places.setCurrentWidget(self._discussion if self._step == DEBATE else self._ending)
+        ended = has_ended(session) and not self._read_only
+        self.composer.setVisible(not self._read_only)
+        self.next.setVisible(ended and bool(self._judges) and not self._judged(session))
+        self.next.show_words(self._language("verdict.ask"))
+        self.more.setVisible(ended or (self._step == VERDICT and not self._read_only))
+        self.more.show_words(self._language("verdict.more"))
+
+    def _lay_out(self) -> None:
+        self._places = stack(self._discussion, self._ending)
+        vbox(self.topic, inside=self._about, margins=(MARGIN, 10, MARGIN, 0))
+        controls, low = self.controls, Qt.AlignmentFlag.AlignBottom
+        self._ways = ways = (controls.pause, controls.resume, controls.stop, self.next, self.more)
+        put_into_bar(*ways)
+        row = hbox(*((way, 0, low) for way in ways), (self.composer, 1), spacing=8)
+        foot = vbox(controls, row, margins=(MARGIN, 6, MARGIN, 12), spacing=6)
+        vbox(self.steps, self._about, (self._places, 1), foot, inside=self, spacing=0)
+        put_first(self.target, self._composer, ways)
+
+    def _connect(self) -> None:
+        super()._connect()
+        self.next.clicked.connect(lambda: self._ask(next(iter(self._judges))))
+        self.more.choices.aboutToShow.connect(self._fill)
+
+    def _ask(self, judge: str) -> None:
+        self._open_step(VERDICT)
+        self.verdict_requested.emit(self.session_id, judge)
+
+    def _fill(self) -> None:
+        """Fill the menu with what else can be done."""
+        words, menu = self._language, self.more.choices
+        self.more.clear()
+        if self._judges and self._session is not None and has_ended(self._session):
+            judges = named("judges_menu", QMenu(words("council.judge.choose"), menu))
+            for judge, name in self._judges.items():
+                judges.addAction(unmarked(self.verdict.judge_words(judge, name)), partial(self._ask, judge))
+            menu.addMenu(judges)
+        if self._blind_price:
+            text = " · ".join((words("council.blind"), self._blind_price))
+            menu.addAction(text, self._on_blind).setObjectName("council_blind")
+        for key, asked in (("fork", self.turns_wanted), ("again", self.again_requested)):
+            menu.addAction(words(f"verdict.{key}"), self.asking(asked)).setObjectName(f"debate_{key}")
+        exports = named("export_menu", QMenu(words("verdict.export"), menu))
+        debate_controls.add_exports(exports, self.asking(self.export_requested), words)
+        menu.addMenu(exports)
+        menu.addAction(words("verdict.new"), self._on_new).setObjectName("debate_new")

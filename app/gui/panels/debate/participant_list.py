@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.council import Participant
@@ -22,7 +22,7 @@ from app.gui.display.appearance import BUILT_IN_ROLES, Language, Look
 from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker, PickRow
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import Avatar
-from app.gui.widgets.boxes import STRETCH, drop, hbox, put_in_tab_order, vbox
+from app.gui.widgets.boxes import STRETCH, Frame, drop, hbox, put_in_tab_order, vbox
 from app.gui.widgets.controls import Choice, TickBox, icon_button
 from app.gui.widgets.model_choice import ModelButton, facts_text
 from app.gui.widgets.text import name_button, named
@@ -34,7 +34,7 @@ LEAST_CARD = 240
 UNDER_NAME = EDGE + 30
 
 
-class ParticipantCard(QFrame):
+class ParticipantCard(Frame):
     """The row of a participant, shown while it takes part; the user's changes survive a change
     of what is offered.
     """
@@ -55,8 +55,7 @@ class ParticipantCard(QFrame):
         parent: QWidget | None = None,
     ) -> None:
         """`statuses` returns the providers by their ids, `facts` what is known about a model."""
-        super().__init__(parent)
-        self.setProperty("kind", "card")
+        super().__init__("card", parent=parent)
         self._language, self._look, self._statuses, self._facts = language, look, statuses, facts
         self.candidate = candidate
         self._participant = candidate.participant
@@ -74,9 +73,8 @@ class ParticipantCard(QFrame):
         self.added = added
         person = candidate.participant.id
         # The list of those on offer takes it; one that was added goes with its row.
-        self.tick = TickBox(look, self)
+        self.tick = named(f"seat_{person}", TickBox(look, self))
         self.tick.setHidden(added)
-        self.tick.setObjectName(f"seat_{person}")
         self._avatar = Avatar(look)
         self._name = QLineEdit(candidate.participant.name, maxLength=60)
         self._name.setProperty("kind", "name")
@@ -95,10 +93,8 @@ class ParticipantCard(QFrame):
         self._own.hide()
         self._choices = QWidget()
         self._choices_row = hbox(inside=self._choices, spacing=SPACE)
-        self._row = hbox(self._avatar, self._name, self._model, STRETCH, self._choices, spacing=SPACE)
-        self._row.setContentsMargins(EDGE, 5, EDGE, 5)
-        for control in (self._prompt, self._remove):
-            self._row.addWidget(control)
+        parts = (self._avatar, self._name, self._model, STRETCH, self._choices, self._prompt, self._remove)
+        self._row = hbox(*parts, margins=(EDGE, 5, EDGE, 5), spacing=SPACE)
         self._below = hbox(STRETCH)
         self._own_row = hbox(self._own)
         vbox(self._row, self._below, self._own_row, inside=self, spacing=0)

@@ -30,7 +30,7 @@ from app.gui.widgets.badge import initials
 from app.gui.widgets.boxes import STRETCH, frame, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.model_choice import ModelButton
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say, show_as
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say, show_as, show_if
 
 MODES = session.CLASSIC_MODES
 # What is set up at first.
@@ -62,7 +62,7 @@ class SetupView(QWidget):
         self._seed: int | None = None
         topic = controls.TextBox(lines=2, most=6, longest=session.MAX_TOPIC_CHARACTERS)
         self.topic = named("debate_topic", topic)
-        say(self.topic, language, name="setup.topic", hint="setup.topic.placeholder")
+        say(topic, language, name="setup.topic", hint="setup.topic.placeholder")
         self.mode = say(named("debate_mode", Segmented(MODES)), language, name="setup.mode")
         self.rounds = named("debate_rounds", controls.RoundsSlider(Qt.Orientation.Horizontal))
         say(self.rounds, language, name="setup.rounds")
@@ -74,9 +74,9 @@ class SetupView(QWidget):
         self.tools = say(named("debate_tools", controls.Choice(look)), language, name="setup.tools")
         self.options = named("debate_options", controls.TextBox(submits=False, most=MOST_OPTIONS))
         say(self.options, language, name="setup.options", hint="setup.options.placeholder")
-        self._add_options = controls.ShorteningButton("link", "add_options").dress(look, "plus", "accent")
+        self._add_options = controls.ShorteningButton("link", "add_options", self._on_options)
+        self._add_options.dress(look, "plus", "accent")
         self._add_options.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._add_options.clicked.connect(self._on_options)
         language.follow(lambda: self._add_options.show_words(language("setup.options.add")))
         self.options.hide()
         self.conclusion = ConclusionChoice(language, look, engine)
@@ -86,8 +86,8 @@ class SetupView(QWidget):
         # Who was chosen, a "provider/model"; "" leaves it to the cheapest that may.
         self.chosen_helper = ""
         self._helps = False
-        self.start = controls.button("primary", "debate_start", self._on_start)
-        self.start.dress(look, "play", "on_accent")
+        start = controls.button("primary", "debate_start", self._on_start)
+        self.start = start.dress(look, "play", "on_accent")
         self.files = ContextList(language, look)
         self.pasted = named("setup_pasted", AttachmentStrip(language, look))
         self._labels = {
@@ -118,8 +118,7 @@ class SetupView(QWidget):
         """Show what a council needs, or all that a debate needs."""
         self._council = council
         rounds = (self._labels["rounds"], self.rounds, self._rounds_value)
-        for part in (self._labels["mode"], self.mode, *rounds, self.opening):
-            part.setVisible(not council)
+        show_if(not council, self._labels["mode"], self.mode, *rounds, self.opening)
         self.conclusion.show_council(council)
         self._retranslate()
 
@@ -272,9 +271,8 @@ class SetupView(QWidget):
         self._refresh()
 
     def _lay_out(self) -> None:
-        body = QWidget()
         rounds = (self._labels["rounds"], (self.rounds, 1), self._rounds_value)
-        vbox(
+        body = vbox(
             self._labels["topic"],
             self.topic,
             self.pasted,
@@ -296,12 +294,11 @@ class SetupView(QWidget):
             hbox(self.opening, STRETCH),
             self.conclusion,
             STRETCH,
-            inside=body,
             margins=(18, 16, 18, 8),
             spacing=7,
         )
         foot = hbox((self._estimate, 1), self.start, margins=(18, 8, 18, 15))
-        vbox((controls.scrolling(body), 1), foot, inside=self, spacing=0)
+        vbox((controls.scrolling(frame("", body)), 1), foot, inside=self, spacing=0)
 
     def _connect(self) -> None:
         for box in (self.topic, self.options):
@@ -478,8 +475,7 @@ class SetupView(QWidget):
         generated = self._engine.debates.system_prompt(self.setup(), replace(participant, system_prompt=""))
         prompt = participant.system_prompt or generated
         dialog = PromptDialog(self._language, participant.name, prompt, generated, self)
-        dialog.prompt_chosen.connect(card.set_system_prompt)
-        dialog.open()
+        dialog.open_for(card.set_system_prompt)
 
     def _on_rearranged(self) -> None:
         self._order_stops()

@@ -1,17 +1,19 @@
-"""Versions: those of an answer side by side, one made again with another model or effort, and those
-of a session's file.
+"""Dialogs to read in: versions of an answer side by side, one made again with another model or effort, the
+versions of a session's file, and the guide.
 """
 
 import csv
+import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from io import StringIO
+from pathlib import Path
 from typing import NamedTuple
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QScrollArea, QWidget
 
 from app.core.definitions import Effort
@@ -20,20 +22,23 @@ from app.core.message import Attachment, Author, Message, Role, Total, money_tex
 from app.core.provider import ModelFacts, ProviderStatus
 from app.core.session import Chat, ChatSession, Session, Status
 from app.core.session_files import FileVersion
-from app.core.texts import Texts, escape_markdown, exact, size_text, visible
+from app.core.texts import Texts, escape_markdown, exact, fits, size_text, visible
 from app.engine.export.formats import FILE_FORMATS, is_markdown
 from app.gui.dialogs.ask_dialogs import AskDialog
-from app.gui.display.appearance import Language, Look
+from app.gui.display.appearance import Language, Look, tall
 from app.gui.markdown.blocks import MAX_CELLS
 from app.gui.pages.chat.over_input import COPY, FOLDER, SAVE, author_text
+from app.gui.tasks import timer
 from app.gui.transcript.row_text import COLUMN
 from app.gui.transcript.row_words import model_of
 from app.gui.transcript.transcript_view import TranscriptView
-from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Frame, frame, hbox, vbox
+from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.controls import Choice, Dialog, MenuButton, button
 from app.gui.widgets.form import Field
+from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.model_choice import ModelChoice, efforts_of
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, show_or_hide
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
 
 LEAST, USUAL, EDGE = 300, 420, 40
 
@@ -47,11 +52,11 @@ class Version(NamedTuple):
 
 
 class VersionsDialog(Dialog):
-    """Shows each version in a column; emits `chosen(turn id)` of the one to be used,
+    """Shows each version in a column; emits `given(turn id)` of the one to be used,
     and what its transcripts ask for.
     """
 
-    chosen = Signal(str)
+    given = Signal(str)
     link_requested = Signal(str, str)
     picture_requested = Signal(str, object, int)
 
@@ -72,14 +77,11 @@ class VersionsDialog(Dialog):
         # Nothing ticks in what is only compared.
         self._session = replace(session, status=Status.IDLE)
         self._row = hbox(spacing=12)
-        body = QWidget()
-        vbox(self._row, inside=body)
-        self._area = QScrollArea()
+        self._area = QScrollArea(widgetResizable=True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
-        self._area.setWidgetResizable(True)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._area.setWidget(body)
+        self._area.setWidget(frame("", vbox(self._row)))
         close = button("", "versions_close", self.reject, text=words("dialog.close"))
         close.setAutoDefault(False)
         head, foot = plain_label("page_title", text=title), hbox(STRETCH, close)
@@ -112,18 +114,16 @@ class VersionsDialog(Dialog):
 
     def _use(self, turn_id: str) -> None:
         self.accept()
-        self.chosen.emit(turn_id)
+        self.given.emit(turn_id)
 
 
-class VersionColumn(QFrame):
+class VersionColumn(Frame):
     """A version: which it is, what it was made with, took and cost, its transcript, and the button to use
     it.
     """
 
     def __init__(self, words: Language, look: Look, version: Version, number: int, count: int) -> None:
-        super().__init__()
-        self.setProperty("kind", "column")
-        self.setObjectName(f"version_column_{number}")
+        super().__init__("column", f"version_column_{number}")
         self.setMinimumWidth(LEAST)
         self._look = look
         title, facts = words("versions.number", number=number, count=count), facts_of(version, words.texts)
@@ -162,11 +162,11 @@ def facts_of(version: Version, texts: Texts) -> str:
 
 
 class OtherAnswerDialog(AskDialog):
-    """Offers the models of ready providers, each with the efforts it takes; emits `chosen(provider, model,
+    """Offers the models of ready providers, each with the efforts it takes; emits `given(provider, model,
     effort)`.
     """
 
-    chosen = Signal(str, str, str)
+    given = Signal(str, str, str)
 
     def __init__(
         self,
@@ -218,7 +218,7 @@ class OtherAnswerDialog(AskDialog):
 
     def _on_go(self) -> None:
         self.accept()
-        self.chosen.emit(*(self.model.chosen() or ("", "")), str(self.effort.currentData()))
+        self.given.emit(*(self.model.chosen() or ("", "")), str(self.effort.currentData()))
 
 
 MOST_SHOWN = 1_000_000
@@ -291,9 +291,7 @@ class FileDialog(Dialog):
         self.versions.setAccessibleName(words("files.versions"))
         self.other.setAccessibleName(words("files.compare"))
         self._facts = plain_label("hint")
-        self.text = named("file_text", QPlainTextEdit())
-        self.text.setReadOnly(True)
-        self.text.setUndoRedoEnabled(False)
+        self.text = named("file_text", QPlainTextEdit(readOnly=True, undoRedoEnabled=False))
         shown = TranscriptView(look.tokens, words.texts, layout=COLUMN, picture=look.picture)
         self.view = named("file_view", shown)
         for widget in (self.text, self.view):
@@ -320,8 +318,7 @@ class FileDialog(Dialog):
         self._around = head, foot
         parts = head, chosen, self._no_text, (self.text, 1), (self.view, 1), foot
         vbox(*parts, inside=self, margins=(22, 18, 22, 16), spacing=12)
-        self._more = QTimer(self, interval=0)
-        self._more.timeout.connect(self._fill)
+        self._more = timer(self, 0, self._fill)
 
     def be_part(self) -> None:
         """Stand in a page with what the file holds and the choice of versions alone."""
@@ -389,3 +386,83 @@ class FileDialog(Dialog):
             self._more.start()
         else:
             self._more.stop()
+
+
+# The pages in the order of the list.
+TOPICS = (
+    "start", "deciding", "debates", "groups-and-work", "workflows", "files", "assistants-and-tools",
+    "external-agents", "models-on-this-computer", "mcp", "terminal", "costs-and-privacy", "keys",
+)  # fmt: skip
+GUIDE_SIZE, SIDE_WIDTH = QSize(980, 680), 230
+STYLE = ListStyle(height=32, left=9, space=6)
+# In messages only addresses of the web are links, so a link in the guide is written as one.
+ADDRESS, SETTINGS = "https://guide/", "settings:"
+_LINK = re.compile(rf"\]\(((?:{SETTINGS})?[\w-]+)(?:\.md)?\)")
+
+
+def read_guide(resources: Path, language: str) -> dict[str, str]:
+    """Return the pages of the guide in a language as Markdown, by topic."""
+    folder = resources / "guide" / language
+    return {
+        topic: _LINK.sub(rf"]({ADDRESS}\1)", (folder / f"{topic}.md").read_text("utf-8")) for topic in TOPICS
+    }
+
+
+class GuideDialog(Dialog):
+    """Shows the guide beside the window; emits settings_requested(page) for a link to the settings."""
+
+    settings_requested = Signal(str)
+
+    def __init__(self, words: Language, look: Look, pages: Mapping[str, str], parent: QWidget) -> None:
+        super().__init__(parent, "guide_dialog", words("palette.guide"))
+        self._pages = pages
+        self._author = Author(id="", name=words("palette.guide"), kind="main")
+        self.search = say(SearchBox(look, "guide_search"), words, name="guide.search", hint="guide.search")
+        self.topics = say(ItemList(look, "guide_topics", STYLE), words, name="guide.topics")
+        shown = TranscriptView(look.tokens, words.texts, layout=COLUMN, picture=look.picture)
+        self.view = named("guide_page", shown)
+        side = frame("side", vbox(self.search, self.topics, margins=(10, 14, 10, 8), spacing=8))
+        side.setFixedWidth(tall(SIDE_WIDTH))
+        hbox(side, (self.view, 1), inside=self, spacing=0)
+        self.resize(GUIDE_SIZE.boundedTo(parent.size()))
+        self.search.textChanged.connect(self._find)
+        self.search.returnPressed.connect(lambda: self.view.search.step(1))
+        self.topics.currentItemChanged.connect(lambda row, _before: self._show(row))
+        self.view.link_requested.connect(lambda address, _shown: self._follow(address))
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
+        self.view.follow(look, words)
+        # The other language has other pages.
+        words.changed.connect(self.reject)
+        self._find("")
+
+    def _find(self, typed: str) -> None:
+        """List the topics whose pages have what is typed, and mark it in the page that is shown."""
+        rows = [
+            RowItem(id=topic, title=page.partition("\n")[0].removeprefix("# "))
+            for topic, page in self._pages.items()
+            if not typed or fits(page, typed)
+        ]
+        self.topics.show_rows(rows)
+        if rows and not self.topics.current_id():
+            self.topics.setCurrentRow(0)
+        self.view.search.find(typed)
+        self.view.search.step(1)
+
+    def _show(self, row: RowItem | None) -> None:
+        if row is None:
+            return
+        page = Message(
+            id=row.id, turn_id=row.id, role=Role.ASSISTANT, author=self._author, content=self._pages[row.id]
+        )
+        self.view.feed.show_session(ALONE, [page])
+        self.view.read_from(page.id)
+        self.view.setAccessibleName(row.title)
+
+    def _follow(self, address: str) -> None:
+        """Show the page of the guide or of the settings that a link leads to."""
+        target = address.removeprefix(ADDRESS)
+        if target.startswith(SETTINGS):
+            self.settings_requested.emit(target.removeprefix(SETTINGS))
+        elif target in self._pages:
+            self.search.clear()
+            self.topics.choose(target)
