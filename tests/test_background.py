@@ -7,7 +7,7 @@ import pytest
 
 from app.cli.arguments import Arguments
 from app.cli.control import ControlServer, UnansweredError, ask_to_yield
-from app.cli.exit_status import Interrupt
+from app.cli.interrupt import Interrupt
 from app.cli.running import open_in_window, run_background
 from app.core.errors import DataDirectoryBusy
 from app.storage.access import WriterLock

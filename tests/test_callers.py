@@ -11,7 +11,7 @@ import pytest
 
 from app.cli.arguments import COMMANDS, Arguments, Many, parameters_of
 from app.cli.commands.calls import _CALLS, taken_by
-from app.cli.exit_status import Interrupt
+from app.cli.interrupt import Interrupt
 from app.cli.running import run_for_another
 from app.core.errors import BadInput
 from app.core.ids import new_id

@@ -413,7 +413,10 @@ NEVER = {"PySide6", "litellm", "mcp", "pydantic", "aiohttp", "httpx"}
     ("typed", "unneeded"),
     [
         ("--help", {"keyring", "filelock", "app.engine", "app.storage.sessions"}),
-        ("sessions", {"keyring", "filelock", "app.engine", "app.wiring", "app.tools", "app.providers"}),
+        (
+            "sessions",
+            {"asyncio", "keyring", "filelock", "app.engine", "app.wiring", "app.tools", "app.providers"},
+        ),
         ("--lang en sessions", {"keyring", "filelock", "app.engine", "app.wiring", "app.cli.commands.chats"}),
         ("show 01J00000000000000000000000", {"keyring", "filelock"}),
         ("providers", {"filelock"}),

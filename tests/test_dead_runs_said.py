@@ -8,7 +8,8 @@ import pytest
 
 from app.cli.arguments import Arguments
 from app.cli.commands.sessions import run_command
-from app.cli.exit_status import FAULT, Interrupt
+from app.cli.exit_status import FAULT
+from app.cli.interrupt import Interrupt
 from app.core.session import Reason, Status
 from app.engine.runner import Run
 from app.wiring import Moot, open_moot

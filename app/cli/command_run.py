@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.cli.arguments import Arguments
-from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED, Interrupt, beside
+from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
+from app.cli.interrupt import Interrupt, beside
 from app.cli.printing.chats import ChatPrinter, CouncilPrinter, DebatePrinter, decision_text, workflow_end
 from app.cli.printing.lines import json_line
 from app.cli.printing.sessions import Follower, Printer, cost_line, event_json, last_line, marks

@@ -19,7 +19,8 @@ from pathlib import Path
 
 from app.children.private_files import replace_text
 from app.cli.arguments import Arguments
-from app.cli.exit_status import PAUSED_OR_STOPPED, Interrupt, beside
+from app.cli.exit_status import PAUSED_OR_STOPPED
+from app.cli.interrupt import Interrupt, beside
 from app.cli.terminal import Out
 from app.core.json_values import object_in
 from app.core.owned_tasks import end_tasks, start_owned

@@ -14,7 +14,7 @@ from app.core.errors import MootError
 from app.storage.paths import DataPaths
 
 if TYPE_CHECKING:
-    from app.cli.exit_status import Interrupt
+    from app.cli.interrupt import Interrupt
 
 
 def run(arguments: Arguments) -> int:
@@ -35,7 +35,7 @@ def run(arguments: Arguments) -> int:
             return OK
         import asyncio
 
-        from app.cli.exit_status import Interrupt
+        from app.cli.interrupt import Interrupt
 
         interrupted = Interrupt()
         return asyncio.run(_run(arguments, TerminalOut(), interrupted))

@@ -27,7 +27,8 @@ from app.children.private_files import last_lines
 from app.children.processes import moot_command, moot_environment, start_detached
 from app.cli.arguments import TOLD_WHOLE, Arguments
 from app.cli.control import TooLongError, UnansweredError, hand_over, owner_pid
-from app.cli.exit_status import OK, PAUSED_OR_STOPPED, Interrupt, beside
+from app.cli.exit_status import OK, PAUSED_OR_STOPPED
+from app.cli.interrupt import Interrupt, beside
 from app.core.session import CLASSIC_MODES, DebateMode
 from app.storage.access import WriterLock
 from app.storage.paths import DataPaths

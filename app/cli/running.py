@@ -14,7 +14,8 @@ from pathlib import Path
 from app.cli.arguments import Arguments
 from app.cli.commands.sessions import run_command
 from app.cli.control import ControlServer, MovedError, TooLongError, UnansweredError, ask_to_yield, hand_over
-from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS, Interrupt
+from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS
+from app.cli.interrupt import Interrupt
 from app.cli.printing.lines import error_line, load_texts, lost_line, say_problems, whereabouts
 from app.cli.terminal import Nobody, Out
 from app.core.errors import UNWRITTEN, BadInput, DataDirectoryBusy, MootError, StorageError

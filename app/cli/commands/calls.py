@@ -16,7 +16,8 @@ from app.cli.arguments import TOLD_WHOLE
 from app.cli.command_run import CommandRun, is_council, outcome_text
 from app.cli.commands.chats import open_question, send_step, who_of
 from app.cli.commands.debates import participants_of
-from app.cli.exit_status import OK, PAUSED_OR_STOPPED, beside
+from app.cli.exit_status import OK, PAUSED_OR_STOPPED
+from app.cli.interrupt import beside
 from app.cli.printing.lines import error_line, json_line, load_texts
 from app.cli.printing.sessions import marks, status_text
 from app.core.council import ANY_JUDGE, NO_JUDGE, Ends, Participant

@@ -9,7 +9,8 @@ from typing import Annotated
 from app.cli.arguments import Arguments, AsItLooks, Files, Many, SessionId, Text, Typed, function_of
 from app.cli.command_run import CommandRun, end_text, is_council, printer_of
 from app.cli.commands import calls, chats, debates
-from app.cli.exit_status import OK, Interrupt
+from app.cli.exit_status import OK
+from app.cli.interrupt import Interrupt
 from app.cli.printing.lines import columns, lines_text, load_texts, one_line
 from app.cli.printing.sessions import last_line
 from app.cli.terminal import Out
