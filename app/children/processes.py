@@ -9,7 +9,6 @@ pip or uv. Standard library only: `packaging/dev.py` loads this.
 import asyncio
 import contextlib
 import ctypes
-import errno
 import faulthandler
 import gc
 import json
@@ -160,12 +159,14 @@ def start_detached(command: Sequence[str], **how: Any) -> int:
         shell = ["/bin/sh", "-c", _DETACH, "sh", *command]
         said = subprocess.run(shell, check=True, stdout=subprocess.PIPE, start_new_session=True, **how)
         return int(said.stdout)
-    # The job that this process is in may end its processes, and need not let them leave.
-    for leave in (subprocess.CREATE_BREAKAWAY_FROM_JOB, 0):
-        flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP | leave
-        with contextlib.suppress(PermissionError):
-            return subprocess.Popen(command, stdout=subprocess.DEVNULL, creationflags=flags, **how).pid
-    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    how["stdout"] = subprocess.DEVNULL
+    flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
+    try:
+        leaves = flags | subprocess.CREATE_BREAKAWAY_FROM_JOB
+        return subprocess.Popen(command, creationflags=leaves, **how).pid
+    except PermissionError:
+        # The job that this process is in lets none of its processes leave.
+        return subprocess.Popen(command, creationflags=flags, **how).pid
 
 
 def _put_into_job(pid: int, most_memory: int = 0) -> None:
@@ -283,8 +284,10 @@ def _readable(pipe: int, deadline: float) -> bool:
 
 
 def end_group(group: int) -> None:
-    """Ask a group that `start_program` has started to end; Windows has no way to ask."""
-    if sys.platform != "win32":
+    """Ask a group that `start_program` has started to end; Windows has no way to ask, and ends it."""
+    if sys.platform == "win32":
+        kill_group(group)
+    else:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGTERM)
 
@@ -369,9 +372,9 @@ def end_processes(processes: Iterable[Process], adopted_by: int | None = None) -
 
     With `adopted_by`, also all below that process, which is the subreaper of the others.
     """
-    known = set(processes)
     if sys.platform == "win32":
         return  # `kill_group` has ended them.
+    known = set(processes)
     for _ in range(_ROUNDS):
         known = living(known)
         known |= below({pid for pid, _ in known} | ({adopted_by} if adopted_by else set()))
@@ -692,7 +695,7 @@ def run_host(make_host: Callable[[Pipes], HostServer]) -> int:
     faulthandler.enable()
     # Ctrl-C in a terminal reaches the whole process group; only Moot itself acts on it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Linux' hosts look after what they have started themselves.
+    # What this process starts ends with it; on POSIX the hosts see to that themselves.
     _put_into_job(0)
     host = make_host(pipes)
     gc.collect()

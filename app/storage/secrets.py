@@ -110,19 +110,19 @@ class PartedKeyring(SystemKeyring):
 
     def read(self, users: Collection[str]) -> KeyringReading:
         reading = super().read(users)
-        return replace(
-            reading, values={user: self._whole(user, head) for user, head in reading.values.items()}
-        )
+        whole = {user: self._whole(user, head) for user, head in reading.values.items()}
+        return replace(reading, values=whole)
 
     def write(self, user: str, value: str) -> bool:
-        head, written = self._backend.get_password(self._service, user) or "", True
+        head = self._backend.get_password(self._service, user) or ""
         other = "b" if head.startswith(f"{_PARTS}a") else "a"
         pieces = [value[start : start + _PART] for start in range(0, len(value), _PART)]
         if len(pieces) > 1:
             for number, piece in enumerate(pieces):
-                written = written and super().write(f"{user}#{other}{number}", piece)
+                if not super().write(f"{user}#{other}{number}", piece):
+                    return False
             value = f"{_PARTS}{other}{len(pieces)}"
-        if written := written and super().write(user, value):
+        if written := super().write(user, value):
             self._clear(user, "ab" if len(pieces) == 1 else "ab".replace(other, ""))
         return written
 

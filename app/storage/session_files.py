@@ -165,16 +165,6 @@ class VersionedFiles(SessionFiles):
             return work(files)
 
 
-class _AnyName(Container[str]):
-    """Holds every path, as if the user had named it."""
-
-    def __contains__(self, path: object) -> bool:
-        return True
-
-
-_ANY = _AnyName()
-
-
 class _Folder:
     """The folder of one session: the `lines` of its log, and the files that are there `now`, by path.
 
@@ -388,7 +378,7 @@ class _Folder:
         """
         aside, log = self._versions / ASIDE, self._disk.read(self._log)
         # Also those whose name the user has taken back.
-        lines = [version for _, version in versions_of(log, _ANY)]
+        lines = [version for _, version in versions_of(log, None)]
         newest = {line.path: line for line in lines}.values()
         digests = {line.sha256 for line in lines if not line.gone} - {new.sha256 for new in newest}
         if not digests:
@@ -612,14 +602,16 @@ class _Folder:
         self._as_read = written if written.size == size else None
 
 
-def versions_of(data: bytes, named: Container[str] = ()) -> Iterator[tuple[int, FileVersion]]:
+def versions_of(data: bytes, named: Container[str] | None = ()) -> Iterator[tuple[int, FileVersion]]:
     """Yield the versions in a log, each with the number of its line, without those that no Moot has
-    written.
+    written; of hidden files those that are `named`, or with None all.
     """
     for line in by_number(filter(None, read_lines(io.BytesIO(data)))):
         for op in line.ops:
             version = read(FileVersion, op.get(_OP), []) if op.get("op") == _OP else None
-            if version and is_usual(version.path, named) and is_digest(version.sha256 or "0" * 64):
+            if version is None or not is_digest(version.sha256 or "0" * 64):
+                continue
+            if is_usual(version.path, (version.path,) if named is None else named):
                 yield line.number, version
 
 

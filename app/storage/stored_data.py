@@ -247,12 +247,13 @@ def is_due(paths: DataPaths, disk: FileSystem, why: str) -> bool:
     # Those of a later time were made while the clock was wrong.
     own, now = own_backups(paths, disk), utc_now()
     last = next((backup for backup in own if backup.why == why and backup.made_at <= now), None)
+    if last is not None:
+        made = datetime.fromisoformat(last.made_at.replace("Z", "+00:00")).astimezone()
+        if made.date() == datetime.now().astimezone().date():
+            return False
     files = packed_files(paths, disk)
     if last is None:
         return bool(files)
-    made = datetime.fromisoformat(last.made_at.replace("Z", "+00:00")).astimezone()
-    if made.date() == datetime.now().astimezone().date():
-        return False
     try:
         with zipfile.ZipFile(last.path) as file:
             manifest = json.loads(file.read(MANIFEST))

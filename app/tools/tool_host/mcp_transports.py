@@ -113,7 +113,7 @@ _EXIT_SECONDS = 1.0
 _POLL_SECONDS = 0.01
 # What the protocol lets a server ask, and Moot does not offer.
 _NOT_OFFERED = {"sampling/createMessage", "roots/list"}
-_GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream, OSError)
+_GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError)
 _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 
 
