@@ -633,9 +633,10 @@ def _pasted(name: str, entry: object) -> McpServer:
 
 def _added(text: str, *, as_json: bool) -> dict[str, object]:
     """Return the entry that the arguments of a command `mcp add` describe, by its name. Raises BadInput."""
+    line = re.sub(r"\\\r?\n", " ", text)
     try:
         # Pages about servers quote as a POSIX shell does, also those for Windows.
-        words = deque(split_command(re.sub(r"\\\r?\n", " ", text), windows=WINDOWS and "\\" in text))
+        words = deque(split_command(line, windows=WINDOWS and "\\" in line))
     except ValueError as error:
         raise BadInput("server_line_unreadable", detail=str(error)) from error
     found: list[str] = []

@@ -64,6 +64,8 @@ where there is such a file.
 """
 
 FILES: Final = "files"
+MAX_INSTRUCTION: Final = 50_000
+"""How many characters a hand-over to a member may have."""
 """The set of tools for the files of a session; debates have none."""
 
 

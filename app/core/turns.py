@@ -387,9 +387,11 @@ def asked_at(messages: Sequence[Message], *, group: bool) -> int:
     before.
     """
     kinds = {message.turn_id: message.author.kind for message in reversed(messages)} if group else {}
-    # Members who work side by side do so below the orchestrator's turn.
-    members = (one for one in messages if one.parent_turn_id and one.author.kind == "main")
-    kinds |= {one.parent_turn_id or "": "main" for one in members}
+    if group:
+        # Members who work side by side do so below the orchestrator's turn, which they end.
+        ended = {(one.turn_id, one.tool_call_id) for one in messages if one.control == Control.END}
+        members = (one for one in messages if (one.parent_turn_id, one.parent_call_id) in ended)
+        kinds |= {one.parent_turn_id or "": one.author.kind for one in members if one.author.kind == "main"}
     for place in range(len(messages) - 1, -1, -1):
         one = messages[place]
         told = group and kinds.get(one.follows or "") not in (None, "orchestrator")

@@ -327,7 +327,7 @@ class LiveSession:
         self.session = replace(before, **{"updated_at": utc_now(), **fields})  # type: ignore[arg-type]
         moved = (before.status, before.reason) != (self.session.status, self.session.reason)
         changed = events.SessionChanged(session_id=self.id, session=self.session, status_changed=moved)
-        if (plan := self.session.plan) is before.plan:
+        if (plan := self.session.plan) == before.plan:
             return (changed,)
         return (changed, events.PlanChanged(session_id=self.id, plan=plan))
 

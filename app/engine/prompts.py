@@ -1,4 +1,4 @@
-"""The texts that go to models: `prompts/<language>/<name>.txt`; used by roles, perspective and export."""
+"""The texts that go to models: `prompts/<language>/<name>.txt`; and those of the window, for documents."""
 
 from pathlib import Path
 

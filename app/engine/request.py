@@ -12,7 +12,6 @@ from dataclasses import asdict, field, replace
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any
 
 from app.core.definitions import SWITCH_ASSISTANT, Agent, Creativity, Group, Leader
 from app.core.frozen import Frozen
@@ -110,25 +109,36 @@ def root_turn(
 
 
 def turn_below(
-    turn: "AgentTurn", call_id: str, agent: Agent, live: LiveSession, directory: AgentDirectory, **own: Any
+    turn: "AgentTurn",
+    call_id: str,
+    agent: Agent,
+    live: LiveSession,
+    directory: AgentDirectory,
+    *,
+    turn_id: str,
+    task: str,
+    mode: str,
 ) -> "AgentTurn":
-    """Return the turn of an assistant that a call of a turn begins or goes on with; `own` are its fields.
+    """Return the turn of an assistant that a call of a turn begins or goes on with.
 
     With a task it is a sub-agent's; without, it hears the conversation up to the call, as in a turn at the
     root.
     """
-    place = {"parent_turn_id": turn.turn_id, "parent_call_id": call_id, **own}
-    if not own["task"]:
-        return root_turn(agent, live, directory, follows=turn.turn_id, **place)
-    model = directory.model_of(agent, turn.agent_model)
-    return AgentTurn(
-        agent=agent,
-        agent_model=model,
-        stack=(*turn.stack, agent.id),
-        follows=turn.follows,
-        given=file_tools(live, model),
-        **place,
-    )
+    if task:
+        model = directory.model_of(agent, turn.agent_model)
+        found = AgentTurn(
+            turn_id=turn_id,
+            agent=agent,
+            agent_model=model,
+            stack=(*turn.stack, agent.id),
+            mode=mode,
+            follows=turn.follows,
+            task=task,
+            given=file_tools(live, model),
+        )
+    else:
+        found = root_turn(agent, live, directory, follows=turn.turn_id)
+    return replace(found, turn_id=turn_id, parent_turn_id=turn.turn_id, parent_call_id=call_id, mode=mode)
 
 
 class AgentTurn(Frozen):

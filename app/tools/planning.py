@@ -10,7 +10,7 @@ from app.core.criteria import MOST_CRITERIA, Criterion, reopened, shown_by
 from app.core.message import Prompt, PromptType
 from app.core.session import Plan, PlanItem
 from app.core.texts import clean_text
-from app.core.tool import Control, ToolContext, ToolError, ToolResult, assistant_called
+from app.core.tool import MAX_INSTRUCTION, Control, ToolContext, ToolError, ToolResult, assistant_called
 from app.tools.declared import Declared, checked_text
 
 MAX_ITEMS: Final = 100
@@ -67,7 +67,7 @@ async def toggle_todo(context: ToolContext, index: int) -> ToolResult:
     plan, item = checked_item("toggle_todo", context.plan, index)
     if not item.done:
         return await said_done(context, "toggle_todo", index, f"now done: {item.text}")
-    plan = with_item(plan, index, replace(item, done=False, criteria=reopened(item.criteria)))
+    plan = with_item(plan, index, replace(item, done=False, by="", criteria=reopened(item.criteria)))
     context.change_plan(plan)
     return ToolResult(content=f"{index} is now open again: {item.text}\n{listed(plan)}")
 
@@ -101,7 +101,9 @@ async def said_done(context: ToolContext, tool: str, index: int, said: str = "")
     plan, now = checked_item(tool, context.plan, index)
     if now != item:
         raise ToolError(f"{tool}: the plan has changed meanwhile.\n{listed(plan)}")
-    now = replace(item.checked(criteria), by=_worker(context))
+    now = item.checked(criteria)
+    if now.done and not item.done:
+        now = replace(now, by=_worker(context))
     plan = with_item(plan, index, now)
     context.change_plan(plan)
     if not now.done:
@@ -173,7 +175,7 @@ async def switch_assistant(context: ToolContext, assistant: str, instruction: st
         assistant: The member's name.
         instruction: What the member shall do, complete.
     """
-    checked_text("switchAssistant: argument `instruction`", instruction, MAX_TEXT)
+    checked_text("switchAssistant: argument `instruction`", instruction, MAX_INSTRUCTION)
     member = assistant_called(assistant, context.members, "is not a member")
     return ToolResult(content=f"Handed over to {member.name}.", control=Control.END)
 

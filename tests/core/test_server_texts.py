@@ -65,6 +65,14 @@ def test_what_other_programs_write_is_understood(text, server):
     assert servers_of(text) == (server,)
 
 
+def test_a_line_without_paths_of_windows_is_quoted_as_in_a_posix_shell_there_too(monkeypatch):
+    monkeypatch.setattr("app.core.servers.WINDOWS", True)
+    [server] = servers_of("claude mcp add files \\\n -- npx -y 'my server'")
+    assert server.args == ("-y", "my server")
+    [server] = servers_of(r'claude mcp add files -- C:\Tools\files.exe "C:\My Files"')
+    assert (server.command, server.args) == (r"C:\Tools\files.exe", (r"C:\My Files",))
+
+
 REFUSED = [
     ("", "server_json_empty", {}),
     ("[]", "server_json_empty", {}),

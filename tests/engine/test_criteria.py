@@ -17,9 +17,10 @@ from app.core.events import CriterionChecked, PlanChanged
 from app.core.ids import new_id
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.session import Status
+from app.core.session import Plan, PlanItem, Session, Status
 from app.core.settings import Settings
 from app.engine.criteria import checking
+from app.engine.criteria.checking import Checked
 from app.engine.export.event_lines import event_line
 from app.engine.session_kinds import session_object
 from app.storage.paths import DataPaths
@@ -443,6 +444,14 @@ def planned_group(report: list[str], store: object = None) -> Bench:
     return made
 
 
+async def group_session(made: Bench) -> Session:
+    session_id = await made.engine.groups.start("crew", "Say the colours.")
+    await asyncio.wait_for(made.engine.wait(session_id), 30)
+    live = made.engine.live(session_id)
+    assert live is not None
+    return live.session
+
+
 async def plan_of(made: Bench, session_id: str) -> list[tuple[bool, list[str]]]:
     live = made.engine.live(session_id)
     assert live is not None and live.session.plan is not None
@@ -512,11 +521,29 @@ async def test_what_the_user_changes_in_the_plan_during_the_check_stays() -> Non
     assert ended(made, session_id)[0] == Status.COMPLETED
 
 
+async def test_what_was_found_of_a_criterion_is_kept_with_the_items_that_were_checked() -> None:
+    session = await group_session(planned_group([WORK]))
+    met, unmet = (Criterion(text="It works", state=state) for state in ("met", "unmet"))
+    done, open_one = (
+        PlanItem(text="Look", done=True, criteria=(met,)),
+        PlanItem(text="Draw", criteria=(unmet,)),
+    )
+    session = replace(session, plan=Plan(items=(done, open_one)))
+    plan = Checked(criteria=(unmet,)).fields(session)["plan"]
+    assert plan == session.plan, "the done one was not checked"
+    [item] = Checked(criteria=(met,)).fields(replace(session, plan=Plan(items=(open_one,))))["plan"].items
+    assert item.done and item.criteria == (met,)
+
+
 async def test_who_did_an_item_of_the_plan_is_kept_with_it() -> None:
     steps = iter(
         (
             calling(("setPlan", {"items": ["Think", "Look"]}), ("checkDone", {"index": 0}), hand("ann")),
-            calling(("checkDone", {"index": 1}), ("reportResult", {"result_in_detail": WORK})),
+            # Who says again that an item is done has not done it.
+            calling(
+                *(("checkDone", {"index": place}) for place in (0, 1)),
+                ("reportResult", {"result_in_detail": WORK}),
+            ),
         )
     )
     made = planned_group([WORK])

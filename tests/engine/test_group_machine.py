@@ -18,7 +18,7 @@ MUTANTS = [
     pytest.param("app.core.session", "done=self.done or all(", "done=not self.done and all(", "P5|P6", id="a-tick-is-a-toggle"),
     pytest.param("app.tools.planning", "    context.change_plan(None)\n", "", "P5", id="clears-nothing"),
     pytest.param("app.tools.planning", "if not 0 <= index < len(plan.items):", "if index >= len(plan.items):", "P6", id="ticks-from-the-end"),
-    pytest.param("app.tools.planning", "done=False, criteria", "done=True, criteria", "P5|P6", id="a-toggle-is-a-tick"),
+    pytest.param("app.tools.planning", "done=False, by=", "done=True, by=", "P5|P6", id="a-toggle-is-a-tick"),
     pytest.param("app.engine.turns.tool_calls", "if ended_by and call.id in missing and not goes_along:", "if False:", "P9", id="runs-what-is-behind-the-end"),
     pytest.param("app.engine.turns.tool_calls", "if any(result.control == Control.END for result in results):", "if False:", "P3", id="goes-on-after-the-end"),
     pytest.param("app.engine.turns.tool_calls", "Outcome(TurnState.WAITING) if any(result.asks for result in results) else None", "None", "P3", id="does-not-wait-for-the-user"),

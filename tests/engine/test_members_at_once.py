@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from app.cli.printing.lines import load_texts
 from app.core.definitions import Busy, Group, Leader
+from app.core.errors import FailureKind, ProviderError
 from app.core.events import TurnStarted
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
@@ -18,7 +20,7 @@ from app.engine.group import director
 from app.engine.request import turns_used
 from tests.builders import Bench, Hang, Script, a_bench, until
 from tests.engine.group_tools import TOOLS, hand
-from tests.engine.test_group import acting, bench, run, status, talk, tool_results
+from tests.engine.test_group import CREW, acting, bench, run, status, talk, tool_results
 from tests.engine.test_sub_agents import who
 from tests.engine.test_turn import agent, calling
 from tests.memory import MemoryStore
@@ -136,6 +138,34 @@ async def test_one_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
     assert sorted(tool_results(made, session_id)[:3]) == sorted([unknown, "[Ann]: I did it.", empty])
     assert talk(made, session_id)[-1] == (ORCHESTRATOR, "It is done.")
     assert asked_of(made, "bo") == []
+
+
+async def test_what_follows_members_who_all_failed_is_a_new_question(tmp_path: Path) -> None:
+    lead = acting(BOTH, ["I did it myself."])
+
+    def answer(request: ModelRequest) -> Script:
+        return lead(request) if who(request) == ORCHESTRATOR else [ProviderError(FailureKind.BAD_REQUEST, "no")]
+
+    made = bench(tmp_path, answer)
+    session_id = await run(made)
+    await made.engine.chats.send(session_id, "Now the map.")
+    await made.engine.wait(session_id)
+    live = made.engine.live(session_id)
+    assert live is not None
+    assert live.messages[asked_at(live.messages, group=True)].content == "Now the map."
+
+
+async def test_a_small_model_hears_what_was_said_and_its_instruction(tmp_path: Path) -> None:
+    lead = acting(BOTH, REPORT)
+    small = replace(CREW[0], provider="embedded", model="smollm2-135m")
+
+    def answer(request: ModelRequest) -> Script:
+        return lead(request) if request.provider != "embedded" and who(request) == ORCHESTRATOR else ["Done."]
+
+    made = bench(tmp_path, answer, crew=(small, *CREW[1:]))
+    await run(made)
+    [asked] = [one for one in made.models.requests if one.provider == "embedded"]
+    assert texts(asked)[0] == "Ship it." and texts(asked)[-1] == "Design it."
 
 
 async def test_stop_and_resume_go_on_with_those_who_were_not_done(tmp_path: Path) -> None:

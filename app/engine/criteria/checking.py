@@ -100,7 +100,12 @@ class Checked:
             return tuple(now.get(item.text, item) for item in criteria)
 
         plan = session.plan or Plan()
-        items = (item.checked(checked(item.criteria)) if item.criteria else item for item in plan.items)
+        # Those of other items, and of plans of chats, are not checked at the end of work.
+        due = plan.open if session.group is not None else ()
+        items = (
+            item.checked(checked(item.criteria)) if item.criteria and item in due else item
+            for item in plan.items
+        )
         paused = {"status": Status.PAUSED, "reason": self.reason} if self.reason else {}
         changed = session.plan and replace(plan, items=tuple(items))
         return {"criteria": checked(session.criteria), "plan": changed, **paused}

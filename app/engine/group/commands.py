@@ -26,7 +26,7 @@ from app.engine.chat.run import ChatRun, no_answer, user_message
 from app.engine.debate.estimates import Estimate, Estimates
 from app.engine.debate.setup import distinct
 from app.engine.director import Ask, Speak
-from app.engine.group.director import decide, members_turns, silent_members
+from app.engine.group.director import decide, members_turns, silent_members, silent_turns
 from app.engine.history import tokens_of
 from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel, Assistants
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
@@ -323,6 +323,8 @@ class Groups(Definitions[Group]):
         session = live.group_session
         members = self._directory.members(session.group)
         turns = members_turns(live, session, members)
+        # Of several of one member, the one of which nothing comes.
+        turns = [*silent_turns(live, turns), *turns]
         hangs = next((each for each in turns if member_id in ("", each.speaker)), None)
         if hangs is None or session.status != Status.RUNNING:
             raise BadInput("nobody_hangs")

@@ -68,18 +68,25 @@ def silent_members(live: LiveSession, directory: AgentDirectory) -> list[Agent]:
     """Return the members whose answers are awaited and of whom nothing has come for long; nobody
     in a session of another kind.
     """
-    session, found = live.session, set[str]()
+    session = live.session
     if not isinstance(session, GroupSession) or session.status != Status.RUNNING:
         return []
     members = directory.members(session.group)
-    for each in members_turns(live, session, members):
+    silent = {each.speaker for each in silent_turns(live, members_turns(live, session, members))}
+    return [member for member in members if member.id in silent]
+
+
+def silent_turns(live: LiveSession, turns: Sequence[Speak]) -> list[Speak]:
+    """Return those of members' turns of which nothing has come for long."""
+    found = []
+    for each in turns:
         turn_id = each.turn_id or live.turn_begun()
         # One that has not begun yet waits for its member.
         begun = bool(each.turn_id) or turn_id not in live.turns
         asks = any(message.asks for message in live.turns.said_below(turn_id))
         if begun and not asks and live.quiet_for(turn_id) >= SILENT:
-            found.add(each.speaker)
-    return [member for member in members if member.id in found]
+            found.append(each)
+    return found
 
 
 def handed_over(turn: Sequence[Message]) -> ToolCall | None:

@@ -26,6 +26,7 @@ from app.core.session import OF_FOLDER, Plan, Reason, Status
 from app.core.texts import clean_text
 from app.core.tool import (
     FILES,
+    MAX_INSTRUCTION,
     Control,
     ServerProblem,
     ServerState,
@@ -50,6 +51,7 @@ from app.engine.request import (
     AgentTurn,
     Attempt,
     in_mode,
+    instruction_of,
     turn_below,
 )
 from app.engine.turns.context import (
@@ -97,7 +99,7 @@ def guided_call(
     First all sub-agents at once, then one question to the user, then the answer. An assistant that has no
     model of its own and got such a model answers at once.
     """
-    if not turn.agent.provider and not turn.parent_turn_id:
+    if not turn.agent.provider and not turn.task:
         return None
     called = {call.name for message in messages for call in message.tool_calls}
     if helpers and SUB_AGENT not in called:
@@ -123,7 +125,7 @@ def guided_request(
     else:
         notes = _notes(live.turns.said(turn.turn_id), words)
         text = words["notes"].format(task=task, notes="\n".join(notes)) if notes else task
-        messages += [] if turn.parent_turn_id else _history(turn, live)
+        messages += [] if turn.task else _history(turn, live)
         opener, most = "", ANSWER_TOKENS
     messages.append({"role": Role.USER, "content": text})
     return ModelRequest(
@@ -159,7 +161,12 @@ def _call(name: str, arguments: Mapping[str, object]) -> ToolCall:
 
 
 def _request_of(turn: AgentTurn, live: LiveSession) -> str:
+    """Return what a turn is to answer: the user's words, or what a member was handed over."""
     messages = live.turns.said(turn.follows or "")
+    handed = messages if messages and messages[0].author.id != turn.agent.id else ()
+    for call in (call for message in handed for call in message.tool_calls):
+        if call.name == SWITCH_ASSISTANT and turn.parent_call_id in (None, call.id):
+            return instruction_of(call)[1][:MAX_WORDS]
     return messages[0].content[:MAX_WORDS] if messages else ""
 
 
@@ -697,11 +704,14 @@ class ToolCalls:
 
     # Sub-agents
 
-    def _hand_over(self, turn: AgentTurn, arguments: Mapping[str, object]) -> Delegation:
+    def _hand_over(self, turn: AgentTurn, call: ToolCall) -> Delegation:
         """Return what a member is to do. Raises ToolError."""
-        wanted, instruction = (str(arguments.get(name, "")) for name in ("assistant", "instruction"))
+        wanted, instruction = instruction_of(call)
         if not instruction.strip():
             raise ToolError("switchAssistant: argument `instruction` is empty: say what the member shall do.")
+        if (length := len(instruction)) > MAX_INSTRUCTION:
+            most = f"at most {MAX_INSTRUCTION:,} are taken"
+            raise ToolError(f"switchAssistant: argument `instruction` is {length:,} characters long; {most}.")
         member = assistant_called(wanted, self._context.members, "is not a member")
         return Delegation(agent=member, task=instruction, mode=turn.mode)
 
@@ -712,21 +722,28 @@ class ToolCalls:
         Raises ToolError where it cannot begin.
         """
         context, directory = self._context, self._services.directory
-        try:
-            job = (
-                self._hand_over(turn, arguments)
-                if at_once
-                else delegation(arguments, turn.agent, turn.stack, turn.mode, directory.agents())
-            )
-        except ToolError as error:
-            raise ToolError(str(error) if at_once else failed(str(error))) from error
+        if at_once:
+            job = self._hand_over(turn, call)
+        else:
+            try:
+                job = delegation(arguments, turn.agent, turn.stack, turn.mode, directory.agents())
+            except ToolError as error:
+                raise ToolError(failed(str(error))) from error
         child_id = self._live.turns.child_turn(turn.turn_id, call.id)
         if child_id is None and not at_once and not context.budget.take_sub_agent():
             limit = "The limit of sub-agents for one message is reached. Go on with what you have."
             raise ToolError(failed(limit))
         # A member reads what it is to do in the conversation.
-        own = {"turn_id": child_id or new_id(), "task": "" if at_once else job.task, "mode": job.mode}
-        child = turn_below(turn, call.id, job.agent, self._live, directory, **own)
+        child = turn_below(
+            turn,
+            call.id,
+            job.agent,
+            self._live,
+            directory,
+            turn_id=child_id or new_id(),
+            task="" if at_once else job.task,
+            mode=job.mode,
+        )
         speaker = SpeakerTurn(
             self._live,
             self._services,

@@ -390,7 +390,8 @@ class PlanList(QWidget):
         """Say that an item is done, or no longer."""
         items, place = self._plan.items, self._rows.index(row)
         # What the user ticks is accepted as it is.
-        item = replace(items[place], done=not items[place].done, criteria=accepted(items[place].criteria))
+        item = items[place]
+        item = replace(item, done=not item.done, by="", criteria=accepted(item.criteria))
         self._ask((*items[:place], item, *items[place + 1 :]))
 
     def rewrite(self, row: PlanRow, before: PlanItem, written: PlanItem) -> None:
