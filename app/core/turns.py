@@ -389,9 +389,9 @@ def asked_at(messages: Sequence[Message], *, group: bool) -> int:
     kinds = {message.turn_id: message.author.kind for message in reversed(messages)} if group else {}
     if group:
         # Members who work side by side do so below the orchestrator's turn, which they end.
-        ended = {(one.turn_id, one.tool_call_id) for one in messages if one.control == Control.END}
-        members = (one for one in messages if (one.parent_turn_id, one.parent_call_id) in ended)
-        kinds |= {one.parent_turn_id or "": one.author.kind for one in members if one.author.kind == "main"}
+        ended = {(item.turn_id, item.tool_call_id) for item in messages if item.control == Control.END}
+        below = (item for item in messages if (item.parent_turn_id, item.parent_call_id) in ended)
+        kinds |= {item.parent_turn_id or "": "main" for item in below if item.author.kind == "main"}
     for place in range(len(messages) - 1, -1, -1):
         one = messages[place]
         told = group and kinds.get(one.follows or "") not in (None, "orchestrator")

@@ -144,7 +144,9 @@ async def test_what_follows_members_who_all_failed_is_a_new_question(tmp_path: P
     lead = acting(BOTH, ["I did it myself."])
 
     def answer(request: ModelRequest) -> Script:
-        return lead(request) if who(request) == ORCHESTRATOR else [ProviderError(FailureKind.BAD_REQUEST, "no")]
+        return (
+            lead(request) if who(request) == ORCHESTRATOR else [ProviderError(FailureKind.BAD_REQUEST, "no")]
+        )
 
     made = bench(tmp_path, answer)
     session_id = await run(made)

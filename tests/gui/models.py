@@ -34,4 +34,4 @@ async def give_keys(person: Person, *providers: str) -> None:
     desk = person.window.controller
     for provider in providers:
         await desk.engine.keys.set(provider, "sk-canary-typed-by-hand")
-    desk.panel.setup.seats.refresh()
+    await desk._refresh_one_by_one()

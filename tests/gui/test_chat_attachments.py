@@ -341,6 +341,9 @@ async def test_another_encoding_of_a_text_can_be_chosen(person, tmp_path):
         assert one.name == "memo.txt"
         assert one.text == path.read_bytes().decode(encoding, "replace")
         await until(lambda now=one: now in drafts.of("new").attachments)
+        # Another chat is in front meanwhile.
+        strip.show_attachments(())
+        strip.show_attachments((one,))
     assert one.text == "Привет, мир. Это отчёт за весну."
 
 

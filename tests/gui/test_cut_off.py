@@ -25,6 +25,7 @@ from app.gui.widgets.controls import LEAST_LETTERS, ShorteningButton, WrappedTic
 from app.gui.widgets.text import ElidedLabel, Paragraph
 from tests.app_driver import Person, at_window, until
 from tests.gui.every_page import DEBATE, every_page, keep_all, parts_of
+from tests.gui.models import give_keys
 from tests.repeats import slow_after
 
 LEAST_CHIP = 90
@@ -283,8 +284,7 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     """Bring each page of a debate to the front, in the panel and then beside it; yield what shows it."""
     window, desk = person.window, person.window.controller
     panel, setup = desk.panel, desk.panel.setup
-    for provider in ("openai", "anthropic", "gemini"):
-        await desk.engine.keys.set(provider, "sk-canary-typed-by-hand")
+    await give_keys(person, "openai", "anthropic", "gemini")
     desk.first_page.show(DECIDE)
     desk.debates.show_setup("원격 근무, 늘려야 할까?")
     yield "first page", window.main_area

@@ -158,7 +158,8 @@ def test_the_list_takes_the_room_of_three_rows_and_says_who_wrote_what(qapp, lan
 async def test_a_long_file_is_shown_whole_and_what_is_no_text_is_not(qapp, language: Language) -> None:
     over = app_driver.QWidget()
     over.resize(900, 700)
-    dialog = FileDialog(language, Look(qapp, resources_dir(), "light"), [version()], over)
+    look = Look(qapp, resources_dir(), "light")
+    dialog = FileDialog(language, look, [version()], over)
     text = "".join(f"line {number}\n" for number in range(20_000))
     dialog.show()
     dialog.show_version(version(), text)
@@ -168,6 +169,13 @@ async def test_a_long_file_is_shown_whole_and_what_is_no_text_is_not(qapp, langu
     assert dialog.text.isHidden() and dialog.view.isHidden()
     assert saying(dialog, "larger than 1 MB")
     assert not dialog.buttons[COPY].isEnabled()
+    title = dialog.view.accessibleName()
+    look.choose("dark")
+    assert dialog.view.canvas.style.tokens.dark
+    language.choose("ko")
+    assert dialog.view.accessibleName() == title
+    language.choose("en")
+    look.choose("light")
     over.deleteLater()
 
 

@@ -5,15 +5,10 @@ import pytest
 from app.core.events import RetryScheduled
 from app.core.message import Author
 from app.core.session import Chat, ChatSession, Status
-from app.gui.display.appearance import Language, Look
+from app.gui.display.appearance import Language
 from app.gui.pages.chat.chat_page import StateLine
 from app.storage.paths import resources_dir
 from tests.gui.seen import texts_in
-
-
-@pytest.fixture
-def look(qapp) -> Look:
-    return Look(qapp, resources_dir(), "light")
 
 
 @pytest.mark.parametrize(

@@ -365,6 +365,23 @@ async def test_a_definition_is_shared_as_a_file_and_brought_in_again(person, dat
     await person.click("bring_in_cancel")
 
 
+async def test_what_is_undone_by_the_keyboard_is_not_undone_again_by_the_message(person):
+    await person.click("workflow_button")
+    await person.click("tab_definitions")
+    await person.click("workflow_duplicate")
+    await until(lambda: not person.find("workflow_name").isReadOnly())
+    view = panel(person).definitions
+    view.forms[1].remove.click()
+    await until(lambda: person.sees("toast_action"))
+    view.forms[0].prompt.setFocus()
+    _key(Qt.Key.Key_Z)
+    view.forms[0].prompt.setFocus()
+    QTest.keyClicks(view.forms[0].prompt, "Look first. ")
+    written = view.definition().steps
+    await person.click("toast_action")
+    assert view.definition().steps == written and "Look first. " in written[0].prompt
+
+
 def _key(key, *more):
     """Press a key with Ctrl where the focus is, as a person would."""
     modifiers = Qt.KeyboardModifier.ControlModifier

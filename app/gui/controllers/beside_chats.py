@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import PurePath
 
-from PySide6.QtCore import QTimer, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
@@ -35,6 +35,7 @@ from app.gui.panels.right_panel import PlanPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_list import ACCEPT, ANSWER, GIVE, RETRY, SKIP, any_runs, looks_of
 from app.gui.panels.workflow.workflow_panel import WorkflowPanel
+from app.gui.tasks import timer
 from app.gui.transcript.transcript_model import group_id
 from app.gui.widgets.controls import passing_menu
 from app.gui.window_frame import WindowFrame
@@ -92,8 +93,7 @@ class WorkflowController(Controller):
         self.panel = WorkflowPanel(self._language, self._look, *begins)
         self._definitions = WorkflowCommands(parts, self.panel.definitions, kinds)
         self._add_panel(self.panel, parts.window.top_bar.workflow_button, SHOWN)
-        self._clock = QTimer(self, interval=TICK_MS)
-        self._clock.timeout.connect(self._show_work)
+        self._clock = timer(self, TICK_MS, self._show_work)
         self._wire(parts.bridge)
         self.refresh()
 
@@ -254,8 +254,7 @@ class GroupController(Controller):
         self._page, self._pages = page, pages
         self.panel = PlanPanel(self._language, self._look)
         self._add_panel(self.panel, parts.window.top_bar.plan_button, PLAN_SHOWN)
-        self._silence = QTimer(self, interval=TICK_MS)
-        self._silence.timeout.connect(self._show_silent)
+        self._silence = timer(self, TICK_MS, self._show_silent)
         self._wire(parts.bridge)
         page.box.unfold(self._state.flag(UNFOLDED, False))
         self.refresh()

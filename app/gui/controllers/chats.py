@@ -130,14 +130,14 @@ class ChatController(PageController):
         self.page.chat_composer.show_limits(own, usual, self._near.get(self.page.session_id, ""))
         self.page.state_line.extend.show_limits(own, usual)
 
-    def take_chosen(self) -> dict[str, Any]:
-        """Return what was chosen for the next new session; its limits are then used up."""
-        limits, self._new_limits = self._new_limits, None
-        return {"limits": limits, "folder": self.folder_id, "done_means": self.new_means, **self.new_where}
+    def chosen(self) -> dict[str, Any]:
+        """Return what was chosen for the next new session."""
+        own = {"limits": self._new_limits, "folder": self.folder_id, "done_means": self.new_means}
+        return own | self.new_where
 
     def forget_chosen(self) -> None:
         """Choose nothing for the next new session, as one has begun."""
-        self.new_means, self.new_where = (), {}
+        self._new_limits, self.new_means, self.new_where = None, (), {}
 
     def _on_limits_chosen(self, limits: RunLimits | None) -> None:
         """Let the run in front, or the next new one, go so far."""
@@ -224,14 +224,14 @@ class ChatController(PageController):
 
     def _on_choose_folder(self) -> None:
         title = self._language("chosen_folder.menu")
-        ask_for_folder(self._window, title, lambda path: self._start(self._choose_folder(path)))
+        ask_for_folder(self._window, title, self._starts(self._choose_folder))
 
     def _on_name_files(self) -> None:
         """Ask which hidden files, or files for keys, may be used in the folder of the new session."""
         before = ", ".join(sorted(files_named(self.new_where.get("always", ()))))
-        dialog = RenameDialog(self._language, before, self._window, "chosen_folder.files.title")
+        title = "chosen_folder.files.title"
         # An empty text allows none.
-        dialog.form.changed.connect(lambda _name: dialog.go.setEnabled(True))
+        dialog = RenameDialog(self._language, before, self._window, title, fits=lambda _text: True)
         dialog.open_for(self._starts(self._name_files))
 
     async def _name_files(self, text: str) -> None:
@@ -492,7 +492,7 @@ class ChatController(PageController):
     async def _begin(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         if self.new_group:
             self._begun = await self._engine.groups.start(
-                self.new_group, text, attachments, self._new_mode, **self.take_chosen()
+                self.new_group, text, attachments, self._new_mode, **self.chosen()
             )
         else:
             agent = self._assistant()
@@ -502,7 +502,7 @@ class ChatController(PageController):
             provider, model = once if once[0] else self._new_model
             by: dict[str, Any] = {"provider": provider, "model": model, "once": bool(once[0])}
             self._begun = await self._engine.chats.start(
-                agent.id, text, attachments, self._new_mode, **by, **self.take_chosen()
+                agent.id, text, attachments, self._new_mode, **by, **self.chosen()
             )
         self._new_mode, self._new_model, self._once = AgentMode.DEFAULT, ("", ""), ("", "", "")
         self.forget_chosen()

@@ -48,7 +48,7 @@ class DecisionController(Controller):
         pages: list[CouncilPage | DebatePage] = [councils]
         pages += [view for view in debates if isinstance(view, DebatePage)]
         for page in pages:
-            page.decision.wanted.connect(lambda page=page: self._start(self._begin(page)))
+            self._run(page.decision.wanted, partial(self._begin, page))
             page.decision.kept.connect(lambda kept, at=page: self._start(self._keep_at(at.session_id, kept)))
             page.decision.memo_requested.connect(
                 lambda page=page: self._start(self._show_memo(page.session_id))
@@ -98,12 +98,12 @@ class DecisionController(Controller):
         page = decisions_page.DecisionsPage(self._language, self._look)
         details = page.details
         page.begin_requested.connect(partial(self._window.begin_requested.emit, choices.DECIDE))
-        page.delete_requested.connect(lambda decision_id: self._start(self._delete(decision_id)))
-        page.change_requested.connect(lambda decision_id: self._start(self._ask(decision_id)))
+        self._run(page.delete_requested, self._delete)
+        self._run(page.change_requested, self._ask)
         page.list.acted.connect(self._open)
         details.session_requested.connect(self._open)
         self._run(details.memo_requested, self._show_memo)
-        details.settled.connect(lambda *said: self._start(self._settle(*said)))
+        self._run(details.settled, self._settle)
         self._run(details.right_chosen, self._choose_right)
         details.early.connect(self._on_early)
         details.asked.connect(self._on_asked)

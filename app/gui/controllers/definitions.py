@@ -525,9 +525,7 @@ class GroupCommands(DefinitionCommands[Group]):
             ("side.import_group", self.bring_in),
         )
         side.groups.chat_requested.connect(self.chat)
-        side.groups.given.connect(
-            lambda group_id, agent_ids: self._tasks.add("add to a group", self._add(group_id, agent_ids))
-        )
+        self._run(side.groups.given, self._add)
         self._listen(side.groups)
         self._keep_fresh(bridge.groups_changed, bridge.assistants_changed, bridge.servers_changed)
         self._window.main_area.currentChanged.connect(lambda _place: self._show_tools())

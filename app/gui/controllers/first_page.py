@@ -423,7 +423,7 @@ class FirstPageController(Controller):
     ) -> None:
         """Begin a workflow; if that fails, put the text back."""
         try:
-            chosen = {"assistants": self._assistants, **self._chats.take_chosen()}
+            chosen = {"assistants": self._assistants, **self._chats.chosen()}
             begun = await self._engine.workflows.start(text, definition_id, attachments, **chosen)
             self._assistants = {}
             self._chats.forget_chosen()

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
 
-from PySide6.QtCore import QObject, QTimer, QUrl, Signal
+from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication
 
@@ -31,6 +31,7 @@ from app.gui.files.user_files import ask_where, is_image, save_whole
 from app.gui.navigation.session_list import BEGIN, CONTENTS, DELETE, RENAME
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.conversation_view import ConversationView
+from app.gui.tasks import timer
 from app.gui.transcript.pictures import SAVE_FILE, SAVE_PICTURE
 from app.gui.transcript.transcript_model import TurnEvent
 from app.gui.widgets.notices import Toast, Toasts
@@ -261,8 +262,7 @@ class SessionViews(QObject):
         self._held: dict[ConversationView, LiveSession] = {}
         self._engine, self._views = engine, views
         self._changed: dict[ConversationView, None] = {}
-        self._frame = QTimer(self, singleShot=True, interval=FRAME_MS)
-        self._frame.timeout.connect(self._on_frame)
+        self._frame = timer(self, FRAME_MS, self._on_frame, once=True)
         bridge.session_changed.connect(self._on_session_changed)
         bridge.session_deleted.connect(self._on_session_deleted)
         bridge.turn_started.connect(self._on_turn_started)
@@ -529,7 +529,7 @@ class FolderController(Controller):
             sessions.fold(folder_id, closed=True)
         sessions.folded.connect(lambda: self._state.keep(CLOSED, " ".join(sorted(sessions.closed))))
         sessions.new_folder_requested.connect(self.make_new)
-        sessions.move_requested.connect(lambda session, folder: self._start(self._move(session, folder)))
+        self._run(sessions.move_requested, self._move)
         sessions.folder_requested.connect(self._on_requested)
         parts.bridge.folders_changed.connect(lambda _event: self._tell())
         self._tell()
@@ -559,14 +559,9 @@ class FolderController(Controller):
     async def _move(self, session_id: str, folder_id: str) -> None:
         before = next((session.folder for session in self._engine.sessions() if session.id == session_id), "")
         await self._engine.chats.move(session_id, folder_id)
-        folder, undo = (
-            self._engine.folders.get(folder_id),
-            partial(self._engine.chats.move, session_id, before),
-        )
-        if folder:
-            self._offer_undo("folder.moved", undo, name=folder.name)
-        else:
-            self._offer_undo("folder.moved_out", undo)
+        folder = self._engine.folders.get(folder_id)
+        undo, name = partial(self._engine.chats.move, session_id, before), folder.name if folder else ""
+        self._offer_undo("folder.moved" if folder else "folder.moved_out", undo, name=name)
 
     def _on_requested(self, action: str, folder_id: str) -> None:
         folder = self._engine.folders.get(folder_id)

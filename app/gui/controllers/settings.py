@@ -223,7 +223,7 @@ class ProviderController(Controller):
 
     def offer_undo(self, text: str, undo: Callable[[], Awaitable[bool]]) -> None:
         """Offer an undo again that the settings offered when they were closed."""
-        take_back = partial(self._starts(self._take_back), undo)
+        take_back = self._starts(partial(self._take_back, undo))
         self._toasts.show_toast(text, self._language("toast.undo"), take_back)
 
     async def _take_back(self, undo: Callable[[], Awaitable[bool]]) -> None:
@@ -322,7 +322,7 @@ class ServerConsent(Controller):
 
     def _ask(self, status: ServerStatus) -> None:
         dialog = ConsentDialog(self._language, status, self._window)
-        dialog.open_for(partial(self._starts(self._engine.servers.allow), status))
+        dialog.open_for(self._starts(partial(self._engine.servers.allow, status)))
 
     def _tell(self, status: ServerStatus) -> None:
         text = self._language("server.asks", name=exact(status.server.name))

@@ -5,8 +5,6 @@ and the gauge by the composer.
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QTimer
-
 from app.core.message import Message, Role, tokens_text
 from app.core.session import Status
 from app.core.texts import exact, unmarked
@@ -17,6 +15,7 @@ from app.gui.controllers.sessions import SessionViews
 from app.gui.dialogs.ask_dialogs import SummaryDialog, WindowDialog
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.debate.discussion_view import DebateView
+from app.gui.tasks import timer
 from app.gui.transcript.selection import EDIT, LEAVE_SUMMARY, PIN, REDO_SUMMARY, UNPIN, USE_SUMMARY
 from app.gui.window_frame import AppWindow
 
@@ -39,8 +38,7 @@ class SummaryController(PageController):
         self._views = (page, *debates)
         self._pin_shown = ""
         # The request is counted once what happened has been painted.
-        self._timer = QTimer(self, singleShot=True, interval=SETTLED_MS)
-        self._timer.timeout.connect(self.show_use)
+        self._timer = timer(self, SETTLED_MS, self.show_use, once=True)
         summaries = parts.engine.summaries
         page.transcript.summary_writer = lambda: summaries.writer_of(page.session_id)
         for debate in debates:

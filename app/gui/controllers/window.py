@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -46,7 +46,7 @@ from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DebatePage
 from app.gui.quick_window import QuickWindow
-from app.gui.tasks import Tasks
+from app.gui.tasks import Tasks, timer
 from app.gui.widgets.boxes import focused_in
 from app.gui.widgets.choices import CHAT, DECIDE, WORK
 from app.gui.window_frame import SIDE_WIDTH, WindowFrame
@@ -295,8 +295,7 @@ class WindowController(QObject):
         LettersToInput(window, self._find_input)
         self.notifications = Notifications(window, engine, self._bridge, self.tasks)
         self.quick = QuickChatController(parts, self.views, self.chats, self.settings)
-        self._list_timer = QTimer(self, singleShot=True, interval=LIST_REFRESH_MS)
-        self._list_timer.timeout.connect(self._refresh_sessions)
+        self._list_timer = timer(self, LIST_REFRESH_MS, self._refresh_sessions, once=True)
         self._wire(self._bridge)
 
     def begin(self) -> None:
@@ -503,8 +502,8 @@ class WindowController(QObject):
         """Undo the last change of the workflow that has the focus, else the last action that still offers
         it in a toast; with `again`, redo a change of that workflow.
         """
-        focus, edited = self.window.focusWidget(), self.workflows.panel.definitions
-        in_editor = focus is not None and edited.isAncestorOf(focus)  # type: ignore[redundant-expr]
+        edited = self.workflows.panel.definitions
+        in_editor = focused_in(edited) is not None
         if (in_editor and edited.undo(again=again)) or (not again and self.window.toasts.undo()):
             return
         self.window.toasts.show_toast(self._language("toast.nothing_again" if again else "toast.nothing"))

@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 
 from app.core.errors import MootError
 from app.core.events import MessageFinished
@@ -22,6 +22,7 @@ from app.gui.display.appearance import Language
 from app.gui.display.descriptions import colours_of, names_of, time_text
 from app.gui.pages.work import work_page
 from app.gui.pages.work.work_page import AssistantRow, QueueTask, WorkPage
+from app.gui.tasks import timer
 from app.gui.widgets.approval_card import ViewerOffer
 from app.gui.widgets.choices import WORK
 from app.gui.widgets.controls import passing_menu
@@ -57,14 +58,11 @@ class WorkController(Controller):
         self._since, self._spent = "", 0.0
         # What each session that the user has looked at needed then.
         self._seen: dict[str, str] = json.loads(self._state.text(SEEN, "{}"))
-        self._soon = QTimer(self, singleShot=True, interval=REFRESH_MS)
-        self._soon.timeout.connect(self.refresh)
+        self._soon = timer(self, REFRESH_MS, self.refresh, once=True)
         # Times that count up and down, while the page is seen.
-        self._clock = QTimer(self, interval=TICK_MS)
-        self._clock.timeout.connect(self._on_tick)
+        self._clock = timer(self, TICK_MS, self._on_tick)
         # Silence is no event.
-        self._late = QTimer(self, singleShot=True, interval=LATE_MS)
-        self._late.timeout.connect(self._refresh_soon)
+        self._late = timer(self, LATE_MS, self._refresh_soon, once=True)
         self._wire(parts.bridge)
 
     def _wire(self, bridge: Bridge) -> None:
@@ -99,8 +97,8 @@ class WorkController(Controller):
 
     def close(self) -> None:
         """Refresh no longer."""
-        for timer in (self._soon, self._clock, self._late):
-            timer.stop()
+        for each in (self._soon, self._clock, self._late):
+            each.stop()
 
     def refresh(self) -> int:
         """Show all work as it is now, and return how much needs the user and was not opened yet."""

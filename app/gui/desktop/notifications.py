@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon, QWidget
 
@@ -28,7 +28,7 @@ from app.gui.commands import QUICK
 from app.gui.desktop.session_bus import BusService
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import names_of
-from app.gui.tasks import Tasks
+from app.gui.tasks import Tasks, timer
 from app.gui.window_frame import WindowFrame
 
 if TYPE_CHECKING:
@@ -159,8 +159,7 @@ class Notifications(QObject):
         self._waiting = 0
         self._wants_tray: bool | None = None
         self.tray: Tray | None = None
-        self._panel = QTimer(self, interval=PANEL_MS)
-        self._panel.timeout.connect(self._show_tray)
+        self._panel = timer(self, PANEL_MS, self._show_tray)
         self.notes = NotificationBus(self)
         self._attention = Attention(window, bridge)
         self._attention.called.connect(self._on_called)

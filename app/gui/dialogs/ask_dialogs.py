@@ -6,7 +6,7 @@ are attached.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -177,13 +177,21 @@ class ValueDialog(AskDialog):
 
 
 class RenameDialog(ValueDialog):
-    """Asks for another title of a session, or for what `key` names."""
+    """Asks for another title of a session, or for what `key` names; `fits` says what can be saved."""
 
-    def __init__(self, words: Language, title: str, parent: QWidget, key: str = "rename.title") -> None:
+    def __init__(
+        self,
+        words: Language,
+        title: str,
+        parent: QWidget,
+        key: str = "rename.title",
+        *,
+        fits: Callable[[str], object] = bool,
+    ) -> None:
         super().__init__(words, parent, "rename", words(key))
         self.before, field = title, named("rename_field", QLineEdit(title))
         field.selectAll()
-        self.ask(Field("title", field, says=key, fits=bool), width=440)
+        self.ask(Field("title", field, says=key, fits=fits), width=440)
 
 
 class PasswordDialog(ValueDialog):

@@ -49,7 +49,7 @@ from app.gui.dialogs.ask_dialogs import AskDialog, LinkDialog, ValueDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import first_of, server_line
 from app.gui.tasks import Tasks, timer
-from app.gui.widgets.boxes import STRETCH, frame, hbox, put_in_tab_order, stack
+from app.gui.widgets.boxes import ANY_SIZE, STRETCH, frame, hbox, put_in_tab_order, stack
 from app.gui.widgets.choices import ChipList, ChipOption, Segmented
 from app.gui.widgets.controls import TextBox, TickBox, button
 from app.gui.widgets.form import Field, Form
@@ -708,7 +708,7 @@ class ServerLogDialog(AskDialog):
         self.cancel.hide()
         self.text = exact_field("server_log_text", title, visible(text) or words("server.no_log"))
         self.text.setMinimumHeight(300)
-        self.text.setMaximumHeight(16_777_215)
+        self.text.setMaximumHeight(ANY_SIZE)
         self.arrange(self.heading, (self.text, 1))
         self.resize(WIDTH + 160, 480)
         bar = self.text.verticalScrollBar()

@@ -125,11 +125,11 @@ class VersionColumn(Frame):
     def __init__(self, words: Language, look: Look, version: Version, number: int, count: int) -> None:
         super().__init__("column", f"version_column_{number}")
         self.setMinimumWidth(LEAST)
-        self._look = look
         title, facts = words("versions.number", number=number, count=count), facts_of(version, words.texts)
         self.setAccessibleName(f"{title}: {facts}")
         self.transcript = TranscriptView(look.tokens, words.texts, picture=look.picture)
         self.transcript.setAccessibleName(f"{title}: {facts}")
+        self.transcript.follow(look, words)
         key = "versions.used" if version.shown else "versions.use"
         self.use = named(f"version_use_{number}", button("", text=words(key)))
         self.use.setAutoDefault(False)
@@ -139,10 +139,6 @@ class VersionColumn(Frame):
         head = vbox(*said, margins=(14, 12, 14, 0), spacing=3)
         foot = hbox(self.use, STRETCH, margins=(14, 0, 14, 12))
         vbox(head, (self.transcript, 1), foot, inside=self, spacing=8)
-        look.changed.connect(self._on_theme_changed)
-
-    def _on_theme_changed(self) -> None:
-        self.transcript.set_theme(self._look.tokens)
 
 
 def facts_of(version: Version, texts: Texts) -> str:
@@ -294,6 +290,7 @@ class FileDialog(Dialog):
         self.text = named("file_text", QPlainTextEdit(readOnly=True, undoRedoEnabled=False))
         shown = TranscriptView(look.tokens, words.texts, layout=COLUMN, picture=look.picture)
         self.view = named("file_view", shown)
+        self.view.follow(look, words)
         for widget in (self.text, self.view):
             widget.setAccessibleName(title)
         self._no_text = plain_label("hint", wrap=True)
@@ -416,6 +413,8 @@ class GuideDialog(Dialog):
     def __init__(self, words: Language, look: Look, pages: Mapping[str, str], parent: QWidget) -> None:
         super().__init__(parent, "guide_dialog", words("palette.guide"))
         self._pages = pages
+        # The topic whose page is shown.
+        self._shown = ""
         self._author = Author(id="", name=words("palette.guide"), kind="main")
         self.search = say(SearchBox(look, "guide_search"), words, name="guide.search", hint="guide.search")
         self.topics = say(ItemList(look, "guide_topics", STYLE), words, name="guide.topics")
@@ -449,8 +448,9 @@ class GuideDialog(Dialog):
         self.view.search.step(1)
 
     def _show(self, row: RowItem | None) -> None:
-        if row is None:
+        if row is None or row.id == self._shown:
             return
+        self._shown = row.id
         page = Message(
             id=row.id, turn_id=row.id, role=Role.ASSISTANT, author=self._author, content=self._pages[row.id]
         )

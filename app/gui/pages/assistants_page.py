@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, Signal
+from PySide6.QtCore import QPoint, QSignalBlocker, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
@@ -27,7 +27,7 @@ from app.gui.display.descriptions import colours_of, model_line, server_state
 from app.gui.files.user_files import ask_for_folder
 from app.gui.widgets import controls
 from app.gui.widgets.badge import Avatar, initials, told_apart
-from app.gui.widgets.boxes import STRETCH, Frame, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, FontFitting, Frame, frame, hbox, vbox
 from app.gui.widgets.choices import ChipList, ChipOption
 from app.gui.widgets.controls import ENTER, Choice, TextBox, TickBox, button
 from app.gui.widgets.form import NARROW, DefinitionEditor, Field, Form, Sentence
@@ -382,7 +382,7 @@ FIELD_OF = {"provider": "model", "mcp_servers": "servers", "max_depth": "limits"
 FIELD_OF |= dict.fromkeys(("effort", "creativity", "length"), "answers")
 
 
-class AssistantEditor(DefinitionEditor[Agent]):
+class AssistantEditor(FontFitting, DefinitionEditor[Agent]):
     """Shows an assistant; emits `save_requested` with it as edited, a moment after a change.
 
     If `embedded` in the page of a group, it has no buttons to share or chat: the group has them.
@@ -474,14 +474,8 @@ class AssistantEditor(DefinitionEditor[Agent]):
         self._show_banner()
         self._banner_act.setFocus()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
+    def _fit(self) -> None:
         self.form.fit(self.width() - 2 * MARGIN)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self.form.fit(self.width() - 2 * MARGIN)
 
     def _difference(self, version: Agent) -> str:
         """Return the names of the fields in which a version differs from the current one."""

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QScrollArea, QWidget
 
 from app.gui.display.appearance import Language
 from app.gui.panels.conversation_view import empty_state
-from app.gui.widgets.boxes import Fitting, FlowBox, Part, hbox, vbox
+from app.gui.widgets.boxes import Fitting, FlowBox, Part, hbox, hold_width, vbox
 from app.gui.widgets.controls import ENTER, IconButton, button
 from app.gui.widgets.item_list import ItemList, ListStyle
 from app.gui.widgets.text import Paragraph, named, say, set_shown
@@ -24,7 +24,6 @@ WIDE = ListStyle(
 WIDTH = 396
 BESIDE, LEAST_WINDOW = 760, 1_000
 """How wide page and window must be for the details to stand beside the list; else they cover it."""
-WIDEST = 16_777_215
 
 
 class ActingList(ItemList):
@@ -177,8 +176,7 @@ class ListPage(Fitting, QWidget):
     def _fit(self) -> None:
         """Put the details beside the list, or let them cover it."""
         beside = self.width() >= BESIDE and self.window().width() >= LEAST_WINDOW
-        self._details.setMinimumWidth(WIDTH if beside else 0)
-        self._details.setMaximumWidth(WIDTH if beside else WIDEST)
+        hold_width(self._details, WIDTH if beside else 0)
         set_shown(self.side, beside or not self._covers)
         set_shown(self._details, beside or self._covers)
         self._details.show_back(not beside)

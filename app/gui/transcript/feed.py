@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import monotonic, thread_time
 
-from PySide6.QtCore import QObject, QRect, QTimer, Signal
+from PySide6.QtCore import QObject, QRect, Signal
 from PySide6.QtWidgets import QAbstractScrollArea
 
 from app.core.events import CallsStreamed, TurnFinished
 from app.core.message import Author, Message, MessageState, Role
 from app.core.session import Session
+from app.gui.tasks import timer
 from app.gui.transcript.call_rows import CardRow, GroupRow, SummaryRow
 from app.gui.transcript.canvas import Canvas, goes_on, single_shot
 from app.gui.transcript.message_rows import QuestionRow, QuestionWidgets
@@ -117,8 +118,7 @@ class Feed(QObject):
         self._slice = single_shot(self, self._on_slice)
         self._frame = single_shot(self, self._on_frame)
         self._last_cost_ms = 0.0
-        self._beat = QTimer(self, interval=BEAT_MS)
-        self._beat.timeout.connect(self._on_beat)
+        self._beat = timer(self, BEAT_MS, self._on_beat)
         self._turn = single_shot(self, self._on_turn)
         canvas.refreshed.connect(self._on_refreshed)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QWidget
 
@@ -21,6 +21,7 @@ from app.core.texts import clock_text, size_text
 from app.engine.council.outcome import quote_words
 from app.engine.council.record import QuoteState
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean, same_start
+from app.gui.tasks import timer
 from app.gui.transcript.row_text import MAX_COLUMN, Range, RowStyle, SegmentStack
 from app.gui.widgets.badge import chip_colours, fill_box, paint_box, paint_chip, paint_text
 
@@ -168,8 +169,7 @@ class TypingIndicator(QObject):
         self._step = 0
         self._stop_rect = QRect()
         self.can_stop = False
-        self._timer = QTimer(self, interval=TICK_MS)
-        self._timer.timeout.connect(self._on_timeout)
+        self._timer = timer(self, TICK_MS, self._on_timeout)
 
     @property
     def active(self) -> bool:

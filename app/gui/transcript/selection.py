@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QToolButton, QWidget
 
@@ -18,6 +18,7 @@ from app.core.texts import Texts, exact, unmarked
 from app.gui.display.theme import Tokens
 from app.gui.markdown.blocks import blocks_of
 from app.gui.markdown.document import markdown_of, plain_of
+from app.gui.tasks import timer
 from app.gui.transcript.canvas import Canvas
 from app.gui.transcript.message_rows import COMPARE, CONTINUE, RETRY, SETTINGS, MessageRow
 from app.gui.transcript.painted_row import COPY_CODE, FOLLOW, PaintedRow
@@ -151,8 +152,7 @@ class Pointer(QObject):
         self._act = act
         self._pressed: str | None = None
         self._drag = QPoint()
-        self._auto_scroll = QTimer(self, interval=AUTO_SCROLL_MS)
-        self._auto_scroll.timeout.connect(self._on_auto_scroll)
+        self._auto_scroll = timer(self, AUTO_SCROLL_MS, self._on_auto_scroll)
 
     def press(self, event: QMouseEvent) -> None:
         """Begin a selection, or extend it with Shift."""

@@ -227,9 +227,11 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         self._restyle(tokens, self.canvas.style.texts)
 
     def set_texts(self, texts: Texts) -> None:
-        """Show another language."""
+        """Show another language; a view that has a name of its own keeps that."""
+        usual = self.accessibleName() == self.canvas.style.texts("transcript.name")
         self._restyle(self.canvas.style.tokens, texts)
-        self.setAccessibleName(texts("transcript.name"))
+        if usual:
+            self.setAccessibleName(texts("transcript.name"))
 
     def _restyle(self, tokens: Tokens, texts: Texts) -> None:
         style = self._make_style(tokens, texts)

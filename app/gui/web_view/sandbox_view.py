@@ -12,11 +12,12 @@ from typing import Final
 
 import shiboken6
 from PySide6 import QtWebEngineCore
-from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QColor, QContextMenuEvent, QHideEvent, QShowEvent
 from PySide6.QtWebEngineWidgets import QWebEngineView
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.gui.tasks import timer
 from app.gui.web_view.mcp_page import MAX_MESSAGE
 
 FETCH_MS: Final = 100
@@ -97,8 +98,7 @@ class SandboxView(QWebEngineView):
         self._page.setBackgroundColor(QColor(Qt.GlobalColor.white))
         self._page.loadFinished.connect(self._on_loaded)
         self._page.renderProcessTerminated.connect(self._on_ended)
-        self._timer = QTimer(self, interval=FETCH_MS)
-        self._timer.timeout.connect(self._fetch)
+        self._timer = timer(self, FETCH_MS, self._fetch)
         self.setPage(self._page)
         self._page.setHtml(_HOST, QUrl("about:blank"))
 

@@ -144,6 +144,16 @@ def set_across(line: QBoxLayout, across: bool) -> None:
     line.setDirection(side if across else below)
 
 
+ANY_SIZE = 16_777_215
+"""No limit to a width or height: Qt's QWIDGETSIZE_MAX, which PySide does not have."""
+
+
+def hold_width(widget: QWidget, width: int) -> None:
+    """Give a widget just this width, 0 for any."""
+    widget.setMinimumWidth(width)
+    widget.setMaximumWidth(width or ANY_SIZE)
+
+
 def follow_width(widget: QWidget) -> None:
     """Let layouts ask a widget for the height that it takes in a width."""
     policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)

@@ -301,7 +301,6 @@ class AttachmentStrip(ChipStrip):
         if tuple(attachments) == self._attachments:
             return
         self._attachments = tuple(attachments)
-        self._first_read = {item: first for item, first in self._first_read.items() if item in attachments}
         self._fill(self._chip_of(place, attachment) for place, attachment in enumerate(self._attachments))
         self.setVisible(bool(self._attachments))
         self.changed.emit()
@@ -382,6 +381,7 @@ class AttachmentStrip(ChipStrip):
         # It may have been taken out meanwhile.
         if shown in (now := list(self._attachments)):
             now[now.index(shown)] = changed
+            self._first_read.pop(shown, None)
             self._first_read[changed] = first
             self.show_attachments(now)
 

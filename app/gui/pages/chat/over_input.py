@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.criteria import CRITERIA, Criterion, CriterionState, count_met, met_text, shown_by
 from app.core.message import MessageState, Role, Total, money_text
@@ -24,7 +24,7 @@ from app.gui.display.descriptions import time_text
 from app.gui.tasks import timer
 from app.gui.transcript.transcript_model import TurnBook, shown_name
 from app.gui.widgets.badge import HeadingIcon
-from app.gui.widgets.boxes import STRETCH, Fitting, Frame, Part, drop, empty, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Fitting, Frame, Part, drop, empty, frame, hbox, set_across, vbox
 from app.gui.widgets.controls import ENTER, ShorteningButton, button, icon_button, keep_place, scrolling
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, plain_tip, say, show_as
@@ -325,8 +325,8 @@ class ResultCard(Frame):
     def set_room(self, height: int) -> None:
         """Set how high the list of criteria may be, in pixels."""
         self._room = height
-        beside, ways = self.preview is not None and self.width() >= WIDE, QBoxLayout.Direction
-        self._body.setDirection(ways.LeftToRight if beside else ways.TopToBottom)
+        beside = self.preview is not None and self.width() >= WIDE
+        set_across(self._body, beside)
         self.criteria.be_wide(not beside)
         width = self.width() * 2 // 5 if beside else self.width()
         wanted = self.criteria.column.totalHeightForWidth(max(1, width - SIDES))

@@ -28,10 +28,12 @@ from app.gui.transcript.row_text import COLUMN
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Avatar, initials, paint_box
 from app.gui.widgets.boxes import (
+    ANY_SIZE,
     STRETCH,
     Fitting,
     drop,
     empty,
+    focused_in,
     hbox,
     put_where,
     stops_in,
@@ -466,7 +468,7 @@ class CouncilColumns(QWidget):
         for who, column in self.all.items():
             column.setVisible(who in there and alone in (None, who))
             column.show_alone(alone=who == alone, offered=len(there) > 1 and not narrow)
-            column.setMaximumWidth(WIDEST_MERGED if who == MERGED and alone == MERGED else 16_777_215)
+            column.setMaximumWidth(WIDEST_MERGED if who == MERGED and alone == MERGED else ANY_SIZE)
         self._switch.setVisible(alone is not None and len(there) > 1)
         shown = [(who, *self.all[who].shown) for who in there] if alone is not None else []
         tabs = (self._language.texts.language, alone, shown)
@@ -500,8 +502,7 @@ class CouncilColumns(QWidget):
 
     def _on_key(self, event: QtGui.QKeyEvent) -> bool:
         key, everybody = event.key(), self._there()
-        focus: QWidget | None = self.window().focusWidget()
-        held = (who for who in everybody if focus is not None and self.all[who].isAncestorOf(focus))
+        held = (who for who in everybody if focused_in(self.all[who]) is not None)
         at = next(held, self.alone)
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(key), 0)
         if step and at is not None:

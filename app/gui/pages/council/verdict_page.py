@@ -38,7 +38,9 @@ from app.gui.widgets.boxes import (
     FlowBox,
     card,
     empty,
+    focused_in,
     hbox,
+    hold_width,
     put_where,
     set_across,
     stops_in,
@@ -248,8 +250,8 @@ class VerdictPage(Fitting, CitingPage):
         if self._shown is None or (self._shown.session.id, self._step) != (judged.session.id, step):
             self._page.verticalScrollBar().setValue(0)
         self._shown, self._step = judged, step
-        focus: QWidget | None = self.window().focusWidget()
-        focused = focus.objectName() if focus is not None and self.isAncestorOf(focus) else ""
+        focus = focused_in(self)
+        focused = focus.objectName() if focus is not None else ""
         empty(self._columns)
         left, right = QWidget(), QWidget()
         found = votes = [self._before_after(judged)]
@@ -311,8 +313,7 @@ class VerdictPage(Fitting, CitingPage):
             return
         wide = self.width() >= SIDE_BY_SIDE + RIGHT * self._beside
         set_across(self._columns, wide)
-        self._right.setMinimumWidth(RIGHT if wide else 0)
-        self._right.setMaximumWidth(RIGHT if wide else 16_777_215)
+        hold_width(self._right, RIGHT if wide else 0)
 
     # Parts
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QHideEvent, QResizeEvent
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QLineEdit, QMenu
 
 from app.core.definitions import Agent, Group, Leader
@@ -21,7 +21,7 @@ from app.gui.pages.assistants_page import (
     AssistantEditor,
     Choices,
 )
-from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
+from app.gui.widgets.boxes import ANY_SIZE, STRETCH, Fitting, frame, hbox, vbox
 from app.gui.widgets.controls import NumberBox, TextBox, TickBox, button, scrolling
 from app.gui.widgets.form import DefinitionEditor, Field, Form, Sentence
 from app.gui.widgets.model_choice import AnswerStyleChoice, ModelChoice
@@ -33,7 +33,6 @@ COLUMN_WIDTH = 330
 NARROW_COLUMN = 284
 WIDE = 860
 NARROW = 600
-ANY_WIDTH = 16_777_215  # QWIDGETSIZE_MAX: no limit
 
 
 class GroupForm(Form):
@@ -195,7 +194,7 @@ class GroupForm(Form):
         self.show_members(self.cards.current_id())
 
 
-class GroupPage(DefinitionEditor[Group]):
+class GroupPage(Fitting, DefinitionEditor[Group]):
     """Shows a group; emits `save_requested` with it as edited, a moment after a change.
 
     `tools` are the buttons for the bar over the page. If the editor does not fit, a member to edit is
@@ -269,10 +268,6 @@ class GroupPage(DefinitionEditor[Group]):
         self._definition = None
         self.state.start_over()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self.save_now()
@@ -282,7 +277,7 @@ class GroupPage(DefinitionEditor[Group]):
         """Show the editor beside the members if it fits."""
         wanted = COLUMN_WIDTH if self.width() >= tall(WIDE) else NARROW_COLUMN
         self._column.setMinimumWidth(wanted)
-        self._column.setMaximumWidth(wanted if self.width() >= tall(NARROW) else ANY_WIDTH)
+        self._column.setMaximumWidth(wanted if self.width() >= tall(NARROW) else ANY_SIZE)
         self._name_tools()
         self._show_member()
 

@@ -28,7 +28,7 @@ from app.gui.pages.chat.over_input import CriteriaList, FilesList
 from app.gui.pages.list_page import ALL, WIDE, ActingList, Details, FilterChips, ListPage
 from app.gui.panels.conversation_view import QuestionCards
 from app.gui.widgets.badge import AVATAR, initial, paint_avatar, paint_box
-from app.gui.widgets.boxes import STRETCH, FlowBox, Part, drop, empty, hbox, thin_line, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, Part, drop, empty, focused_in, hbox, thin_line, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import Button, button, icon_button, scrolling
@@ -368,8 +368,8 @@ class QueueView(QWidget):
             self._states[task.id].setText(task.state)
 
     def _rebuild(self) -> None:
-        focus = self.focusWidget()
-        focused = focus.objectName() if focus is not None else ""  # type: ignore[redundant-expr]
+        focus = focused_in(self)
+        focused = focus.objectName() if focus is not None else ""
         empty(self._column)
         self._states = {}
         for task in self._shown:

@@ -9,8 +9,8 @@ by storage/index.py (a new field raises its version); what is counted over messa
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QRectF, Qt, Signal, SignalInstance
-from PySide6.QtGui import QColor, QFocusEvent, QFontMetrics, QPainter, QPen, QShowEvent
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, Qt, Signal, SignalInstance
+from PySide6.QtGui import QColor, QFocusEvent, QFontMetrics, QPainter, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedLayout, QStyle, QStyleOptionViewItem, QWidget
 
 from app.core.session import DebateMode, Folder, SessionSummary, resumable
@@ -25,7 +25,15 @@ from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.panels.right_panel import RightPanel
 from app.gui.tasks import Tasks
-from app.gui.widgets.badge import AVATAR, chip_colours, initials, paint_avatar, paint_chip
+from app.gui.widgets.badge import (
+    AVATAR,
+    chip_colours,
+    initials,
+    paint_avatar,
+    paint_box,
+    paint_chip,
+    paint_text,
+)
 from app.gui.widgets.boxes import STRETCH, centred, frame, hbox, stack, vbox
 from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.controls import button, icon_button
@@ -71,24 +79,19 @@ class DebateCardDelegate(ItemDelegate):
         active = bool(option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver))
         focused = self._look.ringed(option)
         painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(
-            QPen(QColor(tokens.accent if focused else tokens.line_strong if active else tokens.line), 1)
-        )
-        painter.setBrush(QColor(tokens.surface))
-        painter.drawRoundedRect(QRectF(card).adjusted(0.5, 0.5, -0.5, -0.5), 9, 9)
+        line = tokens.accent if focused else tokens.line_strong if active else tokens.line
+        paint_box(painter, card, line, tokens.surface, 9)
         inner = card.adjusted(MARGIN, 12, -MARGIN, -12)
         painter.setFont(sized(painter.font(), 12, 500))
         status, tone = state_of(summary, words)
         width = QFontMetrics(painter.font()).horizontalAdvance(status) + 20
         chip = QRect(inner.right() - width + 1, inner.top() - 1, width, tall(22))
         paint_chip(painter, chip, status, chip_colours(tokens, tone))
-        painter.setFont(sized(painter.font(), 14, 620))
-        painter.setPen(QColor(tokens.text))
+        font = sized(painter.font(), 14, 620)
         room = QRect(inner.left(), inner.top(), inner.width() - width - 12, tall(20))
         title = " ".join(summary.title[:200].split())
-        shown = QFontMetrics(painter.font()).elidedText(title, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
+        shown = QFontMetrics(font).elidedText(title, Qt.TextElideMode.ElideRight, room.width())
+        paint_text(painter, font, tokens.text, room, shown)
         self._paint_foot(painter, inner, summary, active=active)
         painter.restore()
 

@@ -32,11 +32,11 @@ from app.gui.pages.council.decision_steps import DEBATE, DECISION, MARGIN, USED_
 from app.gui.panels.conversation_view import empty_state
 from app.gui.panels.debate import debate_controls
 from app.gui.panels.debate.debate_controls import DISCUSSION, AfterBar, DebateControls
-from app.gui.panels.debate.verdict_place import WIDEST, DecisionView
+from app.gui.panels.debate.verdict_place import DecisionView
 from app.gui.transcript import row_text
 from app.gui.transcript.message_rows import RETRY, SETTINGS
 from app.gui.transcript.selection import FORK, SUMMARY_ACTIONS
-from app.gui.widgets.boxes import STRETCH, Frame, frame, hbox, stack, vbox
+from app.gui.widgets.boxes import ANY_SIZE, STRETCH, Frame, frame, hbox, stack, vbox
 from app.gui.widgets.controls import MenuButton, ShorteningButton, TextBox, button, icon_button, scrolling
 from app.gui.widgets.notices import announce
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say
@@ -509,7 +509,7 @@ class DebatePage(DebateView):
         fit_bar(self._ways, self.width())
         for way in self._ways[:3]:
             # Their icons say enough where the input needs the room.
-            way.setMaximumWidth(BARE if self.width() < WORDY else WIDEST)
+            way.setMaximumWidth(BARE if self.width() < WORDY else ANY_SIZE)
 
     def offer_turns(self, turns: Sequence[Message]) -> None:
         debate_controls.open_above(

@@ -25,7 +25,7 @@ from app.gui.pages.council.verdict_page import VerdictPage
 from app.gui.pages.decisions.your_decision import YourDecision
 from app.gui.panels.conversation_view import ConversationView, mark_names
 from app.gui.transcript.row_text import COMPACT
-from app.gui.widgets.boxes import FlowBox, empty, focused_in, hbox, vbox
+from app.gui.widgets.boxes import FlowBox, empty, focused_in, hbox, hold_width, vbox
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import button
 from app.gui.widgets.notices import announce
@@ -102,10 +102,8 @@ class VerdictTabs(QWidget):
         self.chosen.emit()
 
 
-ROOMY, BESIDE, WIDEST = 1000, 360, 16_777_215
-"""From what width of the page on the form of a decision stands beside the verdict, how wide it is there,
-and no limit.
-"""
+ROOMY, BESIDE = 1000, 360
+"""From what width of the page on the form of a decision stands beside the verdict, and how wide it is."""
 
 
 class VerdictPlace(QWidget):
@@ -250,8 +248,7 @@ class DecisionView(ConversationView):
         """Show what was decided, or the form of it, by itself, and beside the verdict where there is room."""
         alone, room = self._step == DECISION, self.width() >= ROOMY
         beside = self._step == VERDICT and room and not self._judged_side.is_blind
-        self.decision.setMinimumWidth(BESIDE if beside else 0)
-        self.decision.setMaximumWidth(BESIDE if beside else WIDEST)
+        hold_width(self.decision, BESIDE if beside else 0)
         self._judged_side.setHidden(alone)
         self.decision.setVisible(alone or beside)
         self.verdict.show_form(beside=room)
