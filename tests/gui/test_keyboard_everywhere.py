@@ -99,7 +99,8 @@ async def walk(root: QWidget) -> tuple[list[QWidget], list[str]]:
                 return stops, back
             # Another link or action within it.
             continue
-        if goes_back(root, before, focus):
+        # On a busy machine what the page before had may go only now.
+        if isValid(before) and goes_back(root, before, focus):
             back.append(f"{said(before)} -> {said(focus)}")
         if focus is start:
             # Where the focus was at first may be a list that goes away when it is left.
