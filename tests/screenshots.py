@@ -37,7 +37,6 @@ from tests.wire import Answer, Fault, WireServer, write_providers
 SIZES = ((1440, 900), (900, 600))
 # The pictures of the README, and which views they are.
 IN_README = {
-    "verdict": "verdict-wide",
     "debate": "discussion",
     "welcome": "welcome",
     "group": "group-working",

@@ -4,6 +4,7 @@ import pytest
 
 from app.core.council_parts import Position
 from app.engine.council.record import first_sentence
+from app.engine.council.requests import found_in
 from app.engine.debate.families import family_of
 from app.engine.debate.replies import OTHER, TrailerCleaner, confidence_of, read_choice, read_trailer
 
@@ -111,3 +112,21 @@ def test_an_answer_without_a_last_line_is_held_by_its_first_sentence(written: st
 def test_models_of_one_family_are_told_whatever_their_provider() -> None:
     assert family_of("anthropic/claude-opus-4-5") == family_of("claude-haiku") == "anthropic"
     assert family_of("openai/gpt-5.2") == family_of("o3-mini") != family_of("gemini-3-pro")
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("queue drains", "queue\n  drains"),
+        ("\u201cone\u201d file – no", '"one"  file — no'),
+        ("raine", ""),
+        ("eue drai", "eue\n  drai"),
+        ("  is it.  ", "is it."),
+        ("A", "A"),
+        ("it..", ""),
+        ("", ""),
+        (" ", ""),
+    ],
+)
+def test_words_are_found_whatever_their_spaces_quotes_and_dashes(words: str, found: str) -> None:
+    assert found_in('  A queue\n  drains "one"  file — not two. That is it.\n', words) == found

@@ -7,9 +7,10 @@ judge reads twice, the second time in the opposite order, and learns neither nam
 
 import random
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TypeVar
 
 from app.core import council_parts as data
@@ -177,14 +178,20 @@ def found_in(text: str, words: str) -> str:
     """Return the part of a text that says these words letter for letter, whatever its spaces, quotes
     and dashes.
     """
+    wanted = " ".join(words.translate(PLAIN_SIGNS).split())
+    places = [found.span() for found in re.finditer(r"\S+", text)]
+    plain = " ".join(text[start:end].translate(PLAIN_SIGNS) for start, end in places)
+    at = plain.find(wanted)
+    if at < 0 or not wanted:
+        return ""
+    # Each word begins in `plain` behind those before it and a space after each.
+    begins = list(accumulate((end - start + 1 for start, end in places), initial=0))
 
-    def alike(character: str) -> str:
-        signs = [chr(sign) for sign, plain in PLAIN_SIGNS.items() if chr(plain) == character]
-        return f"[{re.escape(''.join((character, *signs)))}]" if signs else re.escape(character)
+    def place(of: int) -> int:
+        word = bisect_right(begins, of) - 1
+        return places[word][0] + of - begins[word]
 
-    parts = ("".join(map(alike, part)) for part in words.translate(PLAIN_SIGNS).split())
-    found = re.search(r"\s+".join(parts), text)
-    return found[0] if found else ""
+    return text[place(at) : place(at + len(wanted) - 1) + 1]
 
 
 def _points(value: object, order: Sequence[Message]) -> tuple[data.ComparedPoint, ...]:
