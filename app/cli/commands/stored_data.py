@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+from app.children.private_files import replace_file
 from app.cli.arguments import Many, SessionId, Typed, absolute
 from app.cli.command_run import CommandRun, checked_id
 from app.cli.exit_status import OK
@@ -189,7 +190,7 @@ def _write_whole(path: Path, data: bytes) -> None:
     part = path.with_name(path.name + ".part")
     try:
         part.write_bytes(data)
-        part.replace(path)
+        replace_file(part, path)
     except OSError:
         part.unlink(missing_ok=True)
         raise
