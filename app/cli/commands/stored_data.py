@@ -15,7 +15,7 @@ from app.cli.printing.lines import columns, error_line, json_line, lines_text, o
 from app.core.errors import BadInput
 from app.core.session import DOCX, PDF, ZIP, ExportFormat
 from app.core.store import Difference
-from app.core.texts import size_text, visible
+from app.core.texts import command_name, size_text, visible
 from app.engine.export.event_lines import fields_of
 from app.engine.export.formats import FILE_FORMATS
 
@@ -155,7 +155,7 @@ async def session_files(
         rows = [{**asdict(item), "deleted": item.path not in paths} for item in made]
         return await run.answer(rows, lines_text(lines or [run.texts("files.none")]))
     if not path:
-        raise BadInput("usage_missing", what="PATH", help="moot files --help")
+        raise BadInput("usage_missing", what="PATH", help=f"{command_name()} files --help")
     if form:
         if form != ExportFormat.HTML and not output:
             raise BadInput("file_needs_output", path=form)
