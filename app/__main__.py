@@ -19,6 +19,7 @@ CHILD_PROGRAMS = {
     "--agent-host": "app.providers.agent_host.__main__",
     "--file-reader": "app.files.file_reader.__main__",
     "--model-fetch": "app.providers.model_fetch",
+    "--import-check": "app.children.import_check",
 }
 
 

@@ -350,7 +350,9 @@ def run_tests(*, long: bool) -> int:
     more, alone. Those that pass then are flaky: they are printed, counted in build/flaky.txt, and fail the
     run unless tests/known_flaky.txt lists them.
     """
-    environment = {"MOOT_TIMES": os.environ.get("MOOT_TIMES", "4")} if long else {}
+    environment = {"PYTHONWARNDEFAULTENCODING": "1"}
+    if long:
+        environment["MOOT_TIMES"] = os.environ.get("MOOT_TIMES", "4")
     pytest = [PYTHON, "-m", "pytest", "-m", LONG_TESTS if long else "not slow"]
     status = call(
         [*pytest, "-n", str(workers(long=long)), "--dist", "worksteal", "--failed-first"], environment

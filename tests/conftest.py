@@ -24,6 +24,8 @@ os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 os.environ["OMP_WAIT_POLICY"] = "passive"
 # As the model host has it: LiteLLM fetches a table from the network otherwise, and warns when that fails.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+# As in a terminal in which the environment is active: texts then call the command by its name.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 # The child processes of the tests import LiteLLM again and again: compiled files make that quick.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 for _name in [name for name in os.environ if name.endswith("_API_KEY") or name.startswith("MOOT_")]:

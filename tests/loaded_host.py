@@ -176,6 +176,10 @@ def _load_moot(path: str) -> None:
                 importlib.import_module(found.name)
     for module in USED_BY_MOOT:
         importlib.import_module(module)
+    # Importing the others takes seconds; tests/test_doctor.py has them imported.
+    from app.cli.commands import doctor
+
+    doctor._PACKAGES = {"msgspec": "msgspec"}
 
 
 def _load_tool_host(path: str) -> None:

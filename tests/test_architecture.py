@@ -128,6 +128,51 @@ def test_one_module_starts_programs() -> None:
     assert found == {"app/children/processes.py", "app/gui/web_view/__init__.py"}
 
 
+def test_one_function_gives_a_file_the_path_of_another() -> None:
+    """It tries again where Windows refuses; `str.replace` has two arguments, and of `dataclasses` the first is data."""
+    found = {
+        str(path.relative_to(ROOT))
+        for path in python_files("app")
+        for name, node in calls(path)
+        if ast.unparse(node.func) in ("os.replace", "os.rename", "os.renames", "shutil.move")
+        or (name == "replace" and len(node.args) == 1 and not node.keywords)
+    }
+    assert found == {"app/children/private_files.py"}
+
+
+def test_the_encoding_of_every_text_is_said() -> None:
+    """Windows has another one than the files that Moot writes; `dev.py test` asks Python as well, about what it runs."""
+    found = []
+    for path in python_files("app"):
+        for name, call in calls(path):
+            words = {word.arg: word.value for word in call.keywords}
+            typed = [ast.unparse(value) for value in (*call.args, *words.values())]
+            modes = [mode for mode in typed if re.fullmatch("'[rwaxbt+]+'", mode)]
+            if name in ("read_text", "write_text"):
+                text = len(call.args) == (name == "write_text")
+            elif name in ("open", "fdopen", "TemporaryFile", "NamedTemporaryFile"):
+                text = any("b" not in mode for mode in modes) or (
+                    isinstance(call.func, ast.Name) and not modes
+                )
+            else:
+                text = name == "TextIOWrapper" or "True" in map(
+                    ast.unparse, filter(None, map(words.get, ("text", "universal_newlines")))
+                )
+            if text and "encoding" not in words:
+                found.append(place(path, call))
+    assert found == []
+
+
+def test_no_text_calls_the_command_by_a_name_that_it_may_not_have() -> None:
+    found = [
+        text
+        for name in CATALOGUES
+        for text in catalogue(name).values()
+        if re.search(r"(?<![\w{])moot [a-z]", text)
+    ]
+    assert found == []
+
+
 def test_a_class_has_a_name_of_its_own() -> None:
     places = defaultdict(list)
     for path in python_files("app"):

@@ -107,7 +107,7 @@ def test_a_frozen_build_knows_every_child_program(monkeypatch):
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     programs = (
         *(processes.MODEL_HOST, processes.EMBEDDED_SERVER, processes.TOOL_HOST),
-        *(processes.AGENT_HOST, processes.FILE_READER, processes.MODEL_FETCH),
+        *(processes.AGENT_HOST, processes.FILE_READER, processes.MODEL_FETCH, processes.IMPORT_CHECK),
     )
     assert len(programs) == len(program.CHILD_PROGRAMS)
     for child in programs:

@@ -1,8 +1,10 @@
-"""Creates folders, files and logs that only the user can read, whatever the umask is."""
+"""Creates folders, files and logs that only the user can read, whatever the umask is; and replaces files."""
 
 import contextlib
 import os
+import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,6 +14,7 @@ from app.core.ids import utc_now
 _HOST_LOG_BYTES = 1_000_000
 _WAITING_LINES = 200
 _CLOSE_SECONDS = 1.0
+_REPLACE_TRIES = 5
 
 
 def make_private_folder(folder: Path) -> None:
@@ -21,6 +24,25 @@ def make_private_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
+def replace_file(
+    source: Path | str, target: Path | str, *, source_folder: int | None = None, folder: int | None = None
+) -> None:
+    """Give a file the path of another, which is replaced; blocks for a second at most. Raises OSError.
+
+    With the descriptor of a folder the path is relative to it.
+    """
+    for attempt in range(_REPLACE_TRIES):
+        try:
+            os.replace(source, target, src_dir_fd=source_folder, dst_dir_fd=folder)
+        except PermissionError:
+            # WORKAROUND: Windows refuses while another Moot, a virus scanner or a sync client reads the file.
+            if sys.platform != "win32" or attempt == _REPLACE_TRIES - 1:
+                raise
+            time.sleep(0.05 * 2**attempt)
+        else:
+            return
+
+
 def replace_text(path: Path, text: str) -> None:
     """Write a file over another; there is always the old or the new one. Raises OSError."""
     scratch = path.with_name(path.name + ".new")
@@ -28,7 +50,7 @@ def replace_text(path: Path, text: str) -> None:
     descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
-    scratch.replace(path)
+    replace_file(scratch, path)
 
 
 def append_log(path: Path, lines: Iterable[str], most_bytes: int) -> None:
@@ -38,7 +60,7 @@ def append_log(path: Path, lines: Iterable[str], most_bytes: int) -> None:
     """
     make_private_folder(path.parent)
     if path.exists() and path.stat().st_size > most_bytes:
-        path.replace(path.with_suffix(".log.1"))
+        replace_file(path, path.with_suffix(".log.1"))
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "a", encoding="utf-8", errors="replace") as file:
         file.writelines(f"{utc_now()} {line}\n" for line in lines)

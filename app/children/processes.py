@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import faulthandler
 import gc
+import importlib.util
 import json
 import os
 import re
@@ -37,6 +38,7 @@ TOOL_HOST = "app.tools.tool_host"
 AGENT_HOST = "app.providers.agent_host"
 FILE_READER = "app.files.file_reader"
 MODEL_FETCH = "app.providers.model_fetch"
+IMPORT_CHECK = "app.children.import_check"
 
 _PROJECT = Path(__file__).resolve().parents[2]
 _PARENT_VARIABLE = "MOOT_PARENT"
@@ -100,9 +102,7 @@ def own_environment() -> dict[str, str]:
 
 
 def child_command(program: str) -> list[str]:
-    """Return the command that runs MODEL_HOST, EMBEDDED_SERVER, TOOL_HOST, AGENT_HOST, FILE_READER
-    or MODEL_FETCH.
-    """
+    """Return the command that runs one of the child programs named above, such as MODEL_HOST."""
     if getattr(sys, "frozen", False):
         return [sys.executable, "--" + program.rpartition(".")[2].replace("_", "-")]
     return [sys.executable, "-m", program]
@@ -204,6 +204,15 @@ def limit_memory(most: int) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if sys.platform == "linux":
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def find_libraries() -> None:
+    """Let Windows find the libraries of C++ and OpenMP that come with Qt, where its own were never
+    installed.
+    """
+    if sys.platform == "win32" and (found := importlib.util.find_spec("shiboken6")):
+        for folder in found.submodule_search_locations or ():
+            os.add_dll_directory(folder)
 
 
 def end_with_parent() -> None:

@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, NoReturn, get_args, get_origin
 from app import __version__
 from app.core.errors import BadInput
 from app.core.settings import MOST
-from app.core.texts import LANGUAGES, Texts
+from app.core.texts import LANGUAGES, Texts, command_name
 from app.storage.paths import default_data_dir
 
 # Up to which character a caller was told a message that it was told to its end.
@@ -353,7 +353,7 @@ def _parser(texts: Texts, first: str) -> _Parser:
     }
 
     def add(to: argparse._ActionsContainer, *names: str, text: str, **how: Any) -> None:
-        to.add_argument(*names, help=texts(f"cli.help.{text}"), **how)
+        to.add_argument(*names, help=texts(f"cli.help.{text}").replace("%", "%%"), **how)
 
     def common(*, default: object = argparse.SUPPRESS) -> _Parser:
         options = _Parser(add_help=False, argument_default=default)
@@ -392,9 +392,8 @@ def _parser(texts: Texts, first: str) -> _Parser:
             to = ways if typed.either and ways else made
             add(to, *(typed.names or (name,)), text=typed.text or name, **how)
 
-    parser = _Parser(
-        prog="moot", description=texts("cli.help.moot"), allow_abbrev=False, parents=[common(default=None)]
-    )
+    name, words, always = command_name(), texts("cli.help.moot"), common(default=None)
+    parser = _Parser(prog=name, description=words, allow_abbrev=False, parents=[always])
     add(parser, "--version", text="version", action="version", version=f"Moot {__version__}")
     add(parser, "--theme", text="theme", choices=THEMES)
     # `--json` may stand before or after the command.

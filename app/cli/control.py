@@ -114,7 +114,9 @@ class ControlServer:
         if self._socket is None or self._accepting is None:
             return
         listening, self._socket = self._socket, None
-        self._path.unlink(missing_ok=True)
+        # Windows refuses while another Moot reads the file; that one finds that nobody listens.
+        with contextlib.suppress(PermissionError):
+            self._path.unlink(missing_ok=True)
         await end_tasks(self._accepting)
         listening.close()
 

@@ -7,14 +7,14 @@ import sys
 from collections.abc import Iterator
 from getpass import getpass
 from typing import Protocol, TextIO
+from unicodedata import combining, east_asian_width
 
 from app.core.texts import without_steering
 
 # More than any answer or key.
 MOST_TYPED = 24 * 1024
-# Fits on one line of a narrow terminal; a wrapped line could not be erased.
-_PROGRESS_CHARACTERS = 70
-_CLEAR_LINE = "\r\x1b[K"
+# Fits on one line of a terminal; a wrapped line could not be erased.
+_PROGRESS_CELLS = 70
 
 
 class Out(Protocol):
@@ -63,13 +63,29 @@ def use_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
+def cells(text: str) -> int:
+    """Return how many cells of a terminal a text takes: two
+    for each Korean letter (Unicode Standard Annex 11).
+    """
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(letter) in "WF" else not combining(letter) for letter in text)
+
+
 def show_progress(text: str) -> None:
     """Show a line in place of the one before, "" for none; only if standard error is a terminal."""
     if not sys.stderr.isatty():
         return
+    import shutil
+
+    most = min(_PROGRESS_CELLS, shutil.get_terminal_size().columns - 1)
+    line = " ".join(without_steering(text).split())
+    while cells(line) > most:
+        line = line[:-1]
     with contextlib.suppress(OSError):
-        sys.stderr.write(_CLEAR_LINE)
-        write_to(sys.stderr, " ".join(without_steering(text).split())[:_PROGRESS_CHARACTERS])
+        # Not every console of Windows knows the code that clears a line.
+        sys.stderr.write(f"\r{' ' * most}\r")
+        write_to(sys.stderr, line)
 
 
 def forget_output() -> None:

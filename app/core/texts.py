@@ -12,6 +12,7 @@ import json
 import locale
 import os
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -251,7 +252,8 @@ class Texts:
     """The texts of one language: `texts("debate.start")`, `texts("debate.round", round=2, rounds=3)`.
 
     A key whose text differs by number has two entries, `key.one` and `key.other`, chosen by
-    `count`. A key the catalogue lacks raises KeyError: every text is tested to be there.
+    `count`. A key the catalogue lacks raises KeyError: every text is tested to be there. `{moot}` stands for
+    how the command is typed.
     """
 
     def __init__(self, language: str, catalogue: Mapping[str, str]) -> None:
@@ -269,6 +271,8 @@ class Texts:
         if "count" in values and key not in self._catalogue:
             key = f"{key}.one" if values["count"] == 1 else f"{key}.other"
         text = self._catalogue[key]
+        if "{moot}" in text:
+            values["moot"] = command_name()
         if not values:
             return text
         if self.language == "ko":
@@ -283,6 +287,23 @@ class Texts:
 
     def __contains__(self, key: str) -> bool:
         return key in self._catalogue
+
+
+@functools.cache
+def command_name() -> str:
+    """Return how `moot` is typed in a terminal: by its name where that is found, else by its path."""
+    import shlex
+    import shutil
+    import subprocess
+
+    if shutil.which("moot"):
+        return "moot"
+    python, name = Path(sys.executable), "moot.exe" if sys.platform == "win32" else "moot"
+    # The installed window of Windows has it in a folder beside it, an environment and a build beside Python.
+    places = (python.parent / "bin" / name, python.with_name(name))
+    file = next((str(place) for place in places if place.is_file()), "")
+    words = [file] if file else [sys.executable, "-m", "app"]
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
 
 def _as_counted(name: str, value: object) -> object:

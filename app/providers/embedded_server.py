@@ -11,7 +11,7 @@ import signal
 import sys
 from dataclasses import dataclass
 
-from app.children.processes import end_with_parent, limit_memory
+from app.children.processes import end_with_parent, find_libraries, limit_memory
 
 KEY_VARIABLE = "MOOT_EMBEDDED_KEY"
 THREADS_VARIABLE = "MOOT_EMBEDDED_THREADS"
@@ -59,6 +59,7 @@ def main() -> int:
         limit_memory(spec.memory * _TRIAL_ADDRESS_SPACE + (4 << 30))
     answers = os.dup(1)
     os.dup2(2, 1)
+    find_libraries()
     import xllamacpp
 
     threads = int(os.environ.get(THREADS_VARIABLE, "0")) or min(

@@ -26,6 +26,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
+from app.children.private_files import replace_file
 from app.children.processes import end_with_parent
 
 _BLOCK_BYTES = 256 * 1024
@@ -104,7 +105,7 @@ class FileFetch:
             if self._hash.hexdigest() != self._sha256:
                 self._part.unlink()
                 raise FetchFailed(FetchProblem.WRONG_HASH)
-            self._part.replace(self._target)
+            replace_file(self._part, self._target)
         except OSError as error:
             raise _disk_error(error) from error
 

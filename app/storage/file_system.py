@@ -4,19 +4,18 @@ import contextlib
 import errno
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from stat import S_ISREG
 from typing import BinaryIO, NamedTuple
 
+from app.children.private_files import replace_file
 from app.core.errors import StorageError
 
 _APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 # A pipe is opened at once, and is then no plain file.
 _READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_REPLACE_TRIES = 5
 
 
 Stamp = tuple[int, int]
@@ -110,17 +109,8 @@ class FileSystem:
 
     def replace(self, source: Path, target: Path) -> None:
         """Rename a file, replacing the one that has the name."""
-        for attempt in range(_REPLACE_TRIES):
-            try:
-                with self._at(source) as (old, before), self._at(target) as (new, after):
-                    os.replace(old, new, src_dir_fd=before, dst_dir_fd=after)
-            except PermissionError:
-                # WORKAROUND: Windows refuses while a virus scanner or a sync client reads the file.
-                if os.name != "nt" or attempt == _REPLACE_TRIES - 1:
-                    raise
-                time.sleep(0.05 * 2**attempt)
-            else:
-                return
+        with self._at(source) as (old, before), self._at(target) as (new, after):
+            replace_file(old, new, source_folder=before, folder=after)
 
     def move(self, source: Path, target: Path) -> None:
         """Give a file or folder another path, and return when that survives a power cut."""

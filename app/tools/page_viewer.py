@@ -12,6 +12,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from app.children.private_files import replace_file
 from app.children.processes import PackageError, Progress, unpacked_package
 from app.core.tool import VIEWER_BYTES
 
@@ -72,7 +73,7 @@ def _move_in(folder: Path, site: Path, progress: Progress) -> None:
             if target.exists():
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
-            path.replace(target)
+            replace_file(path, target)
             moved.append(target)
             progress(VIEWER_BYTES, VIEWER_BYTES)
     except BaseException:

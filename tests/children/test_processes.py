@@ -1,6 +1,8 @@
 """Which of our environment variables reach a child process: those of a list, which stands in the documentation."""
 
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -87,3 +89,24 @@ def test_the_list_stands_in_the_documentation() -> None:
     named = re.compile(r"`([A-Za-z_0-9()]+)\*?`")
     assert set(named.findall(system)) == SYSTEM_VARIABLES | set(SYSTEM_PREFIXES)
     assert set(named.findall(own)) >= OWN_VARIABLES
+
+
+def test_windows_finds_the_libraries_that_come_with_qt_without_qt() -> None:
+    """As where no program has installed them: those of C++ and OpenMP stand in shiboken6's folder in Windows' package."""
+    code = """
+import os, sys
+from app.children import processes
+added = []
+os.add_dll_directory = added.append
+sys.platform = "win32"
+processes.find_libraries()
+assert not {name for name in sys.modules if name.startswith(("PySide6", "shiboken6"))}
+print(*added)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, encoding="utf-8", check=True
+    )
+    [folder] = done.stdout.splitlines()
+    assert Path(folder).name == "shiboken6" and any(
+        Path(folder).glob("libshiboken6*" if os.name == "posix" else "*.dll")
+    )

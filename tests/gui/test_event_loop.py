@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import gc
 import math
+import queue
 import sys
 import threading
 import time
@@ -11,7 +12,7 @@ import time
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.gui.desktop.event_loop import AppLoop
+from app.gui.desktop.event_loop import AppLoop, EventWait
 
 
 def run(coroutine):
@@ -196,3 +197,34 @@ def test_nothing_runs_while_only_qt_runs(qapp):
         assert seen == []
         runner.run(asyncio.sleep(0.01))
     assert seen == [True]
+
+
+def test_on_windows_the_wait_for_events_is_no_poll_and_ends_when_it_is_woken():
+    """A queue stands for the events of a proactor, and a thread waits as that of qasync does."""
+    events, waits, seen = queue.Queue(), [], []
+
+    def select(timeout):
+        waits.append(timeout)
+        try:
+            return events.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    wait = EventWait(select)
+    stopped = threading.Event()
+
+    def poll():
+        while not stopped.is_set():
+            seen.append(wait(0.01))
+
+    thread = threading.Thread(target=poll)
+    thread.start()
+    events.put("read")
+    time.sleep(0.3)
+    assert (seen, waits) == (["read"], [None, None])
+    wait.ends = True
+    events.put("")
+    time.sleep(0.05)
+    stopped.set()
+    thread.join(1)
+    assert not thread.is_alive() and set(waits[2:]) == {0.01}

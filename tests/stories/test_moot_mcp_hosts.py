@@ -35,7 +35,7 @@ _RUN_S = 200
 def line_for(name: str) -> str:
     """Return the README's line for a program, with the path of this checkout's `moot`."""
     [line] = re.findall(rf"^(.*\S) +# {name}\b.*$", (PROJECT / "README.md").read_text("utf-8"), re.MULTILINE)
-    return line.replace("/path/to/.venv/bin/moot", str(Path(sys.executable).with_name("moot")))
+    return line.replace("/path/to/moot", str(Path(sys.executable).with_name("moot")))
 
 
 class Mind:

@@ -4,18 +4,21 @@ Prints where a key comes from, never the key.
 """
 
 import asyncio
+import contextlib
 import importlib.metadata
-import importlib.util
 import os
 import platform
 import shutil
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from app import __version__
+from app.children.host_client import answer_lines, child_process
+from app.children.processes import IMPORT_CHECK
 from app.cli.arguments import Arguments
 from app.cli.commands.providers import key_text, provider_state
 from app.cli.control import owner_pid
@@ -24,11 +27,13 @@ from app.cli.printing.lines import error_line, json_line, one_line, problem_line
 from app.cli.terminal import Out, show_progress
 from app.core.errors import MootError, StorageError
 from app.core.ids import is_id
+from app.core.owned_tasks import start_owned
 from app.core.servers import parted, secret_fields, secret_place, shown_line
 from app.core.texts import Texts
 from app.core.tool import ServerState
 from app.linux import input_method, install_command, missing_libraries
 from app.providers.model_file import find_model
+from app.providers.model_host.__main__ import LITELLM_VARIABLES
 from app.storage.access import WriterLock, check_owner, keeps_permissions, open_to_others
 from app.storage.file_system import FileSystem, storage_error
 from app.storage.log import NOTHING
@@ -37,20 +42,23 @@ from app.storage.paths import DataPaths
 from app.storage.secrets import LOCKED, NO_KEYRING, SERVICE, TIMEOUT_SECONDS, KeyringQueue, default_backend
 from app.wiring import Moot, open_moot
 
-_PACKAGES = (
-    "PySide6_Essentials",
-    "qasync",
-    "litellm",
-    "xllamacpp",
-    "keyring",
-    "msgspec",
-    "pydantic",
-    "trafilatura",
-    "lxml_html_clean",
-    "pypdfium2",
-    "office_oxide",
-    "python_docx",
-)
+# Each package with the module that is imported. Before Qt, whose folders have libraries that others need too.
+_PACKAGES = {
+    "xllamacpp": "xllamacpp",
+    "litellm": "app.providers.model_host.host",
+    "keyring": "keyring",
+    "msgspec": "msgspec",
+    "pydantic": "pydantic",
+    "trafilatura": "trafilatura",
+    "lxml_html_clean": "lxml_html_clean",
+    "pypdfium2": "pypdfium2",
+    "office_oxide": "office_oxide",
+    "python_docx": "docx",
+    "PySide6_Essentials": "PySide6.QtWidgets",
+    "qasync": "qasync",
+}
+# For all of them, on a busy computer.
+_IMPORT_SECONDS = 60.0
 MAX_DETAIL = 200
 
 
@@ -84,11 +92,16 @@ def _finding(
 
 async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts) -> int:
     """Print every finding; the exit status is FAULT if one of them is a problem."""
-    findings = [*_versions(texts), _data_dir(paths, texts), *_permissions(paths, texts)]
-    findings += [_lock(paths, texts), await _keyring(texts)]
-    findings += [_model_file(paths, texts), _runtime(texts), _qt(texts), *_input_method(texts)]
-    findings += await _from_files(paths, texts)
-    findings += await asyncio.to_thread(_logs, paths, texts)
+    missing = missing_libraries()
+    # Without these libraries Qt cannot be imported, which is said of them.
+    left_out = ("PySide6_Essentials", "qasync") if missing else ()
+    importing = start_owned(_import_faults([name for name in _PACKAGES if name not in left_out]))
+    findings = [_data_dir(paths, texts), *_permissions(paths, texts)]
+    findings += [_lock(paths, texts), await _keyring(texts), _model_file(paths, texts)]
+    rest = [_qt(missing, texts), *_input_method(texts), *await _from_files(paths, texts)]
+    rest += await asyncio.to_thread(_logs, paths, texts)
+    faults = await importing
+    findings = [*_versions(faults, texts), *findings, _runtime(faults, texts), *rest]
     if arguments.json:
         await out.write(json_line([asdict(each) for each in findings]))
     else:
@@ -98,16 +111,37 @@ async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts
     return OK if all(each.ok for each in findings) else FAULT
 
 
-def _versions(texts: Texts) -> Iterator[Finding]:
+async def _import_faults(left: list[str]) -> dict[str, str]:
+    """Import packages in a child process; return why one could not be imported by its name."""
+    faults: dict[str, str] = {}
+    while left:
+        request = {"modules": [_PACKAGES[name] for name in left], "environment": LITELLM_VARIABLES}
+        try:
+            async with asyncio.timeout(_IMPORT_SECONDS), child_process(IMPORT_CHECK, request) as process:
+                async for answer in answer_lines(process):
+                    name = left.pop(0)
+                    if fault := one_line(answer["fault"])[:MAX_DETAIL]:
+                        faults[name] = fault
+                ended = f"exit {await process.wait()}"
+        except OSError as error:
+            ended = type(error).__name__
+        if left:
+            # The next one has ended the process, or taken too long.
+            faults[left.pop(0)] = ended
+    return faults
+
+
+def _versions(faults: Mapping[str, str], texts: Texts) -> Iterator[Finding]:
     system = f"Python {platform.python_version()}, {platform.platform()}"
     yield _finding("version", f"Moot {__version__}, {system}")
-    installed, missing = [], []
+    installed = []
     for package in _PACKAGES:
-        try:
-            installed.append(f"{package} {importlib.metadata.version(package)}")
-        except importlib.metadata.PackageNotFoundError:
-            missing.append(package)
-    remedy = texts("cli.doctor.install_packages", names=", ".join(missing)) if missing else ""
+        version = ""
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            version = f" {importlib.metadata.version(package)}"
+        fault = f" ({faults[package]})" if package in faults else ""
+        installed.append(f"{package}{version}{fault}")
+    remedy = texts("cli.doctor.install_packages", names=", ".join(faults)) if faults else ""
     yield _finding("packages", ", ".join(installed), remedy)
 
 
@@ -189,18 +223,20 @@ def _model_file(paths: DataPaths, texts: Texts) -> Finding:
     return _finding("model", texts("cli.doctor.no_model"), texts("cli.doctor.get_model"))
 
 
-def _runtime(texts: Texts) -> Finding:
-    if importlib.util.find_spec("xllamacpp") is None:
-        remedy = texts("cli.doctor.install_packages", names="xllamacpp")
-        return _finding("runtime", texts("cli.doctor.missing"), remedy)
+def _runtime(faults: Mapping[str, str], texts: Texts) -> Finding:
     flags = Path("/proc/cpuinfo")
-    if platform.machine() in {"x86_64", "AMD64"} and flags.is_file() and " avx2" not in flags.read_text():
+    known = platform.machine() in {"x86_64", "AMD64"} and flags.is_file()
+    if known and " avx2" not in flags.read_text(encoding="utf-8"):
         return _finding("runtime", texts("cli.doctor.no_avx2"), texts("cli.doctor.other_model"))
+    if fault := faults.get("xllamacpp"):
+        remedy = texts("cli.doctor.install_packages", names="xllamacpp")
+        if sys.platform == "win32" and "DLL" in fault:
+            remedy = texts("cli.doctor.install_libraries")
+        return _finding("runtime", fault, remedy)
     return _finding("runtime", f"xllamacpp, {os.cpu_count()} CPU")
 
 
-def _qt(texts: Texts) -> Finding:
-    missing = missing_libraries()
+def _qt(missing: list[tuple[str, str, str]], texts: Texts) -> Finding:
     if not missing:
         return _finding("qt", texts("cli.doctor.all_there"))
     return _finding("qt", ", ".join(row[0] for row in missing), install_command(missing))

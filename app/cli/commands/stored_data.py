@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+from app.children.private_files import replace_file
 from app.cli.arguments import Many, SessionId, Typed, absolute
 from app.cli.command_run import CommandRun, checked_id
 from app.cli.exit_status import OK
@@ -14,7 +15,7 @@ from app.cli.printing.lines import columns, error_line, json_line, lines_text, o
 from app.core.errors import BadInput
 from app.core.session import DOCX, PDF, ZIP, ExportFormat
 from app.core.store import Difference
-from app.core.texts import size_text, visible
+from app.core.texts import command_name, size_text, visible
 from app.engine.export.event_lines import fields_of
 from app.engine.export.formats import FILE_FORMATS
 
@@ -154,7 +155,7 @@ async def session_files(
         rows = [{**asdict(item), "deleted": item.path not in paths} for item in made]
         return await run.answer(rows, lines_text(lines or [run.texts("files.none")]))
     if not path:
-        raise BadInput("usage_missing", what="PATH", help="moot files --help")
+        raise BadInput("usage_missing", what="PATH", help=f"{command_name()} files --help")
     if form:
         if form != ExportFormat.HTML and not output:
             raise BadInput("file_needs_output", path=form)
@@ -189,7 +190,7 @@ def _write_whole(path: Path, data: bytes) -> None:
     part = path.with_name(path.name + ".part")
     try:
         part.write_bytes(data)
-        part.replace(path)
+        replace_file(part, path)
     except OSError:
         part.unlink(missing_ok=True)
         raise

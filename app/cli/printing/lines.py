@@ -7,9 +7,8 @@ import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from unicodedata import combining, east_asian_width
 
-from app.cli.terminal import Out
+from app.cli.terminal import Out, cells
 from app.core.errors import UNWRITTEN, MootError, Problem, ProviderError
 from app.core.session import failure_text, in_words
 from app.core.texts import Texts, choose_language, without_steering
@@ -49,23 +48,14 @@ def lines_text(lines: Iterable[str]) -> str:
 
 def columns(rows: Iterable[Sequence[str]]) -> list[str]:
     """Return the rows of a list as lines with aligned columns; each cell is made one line."""
-    cells = [[one_line(cell) for cell in row] for row in rows]
+    shown = [[one_line(cell) for cell in row] for row in rows]
     # Nothing follows the last column that could be aligned.
-    widths = [max(map(_width, column)) for column in zip_longest(*(row[:-1] for row in cells), fillvalue="")]
+    widths = [max(map(cells, column)) for column in zip_longest(*(row[:-1] for row in shown), fillvalue="")]
     lines = []
-    for row in cells:
-        padded = [cell + " " * (width - _width(cell)) for cell, width in zip(row[:-1], widths, strict=False)]
+    for row in shown:
+        padded = [cell + " " * (width - cells(cell)) for cell, width in zip(row[:-1], widths, strict=False)]
         lines.append("  ".join([*padded, row[-1]]).rstrip())
     return lines
-
-
-def _width(text: str) -> int:
-    """Return how many cells of a terminal a text takes: two
-    for each Korean letter (Unicode Standard Annex 11).
-    """
-    if text.isascii():
-        return len(text)
-    return sum(2 if east_asian_width(letter) in "WF" else not combining(letter) for letter in text)
 
 
 def json_line(value: object) -> str:

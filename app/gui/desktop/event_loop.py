@@ -23,6 +23,7 @@ _WAKE = QEvent.Type(QEvent.registerEventType())
 _LONGEST_TIMER_MS = 86_400_000
 _SLICE_S = 0.004
 _COMPACT_AT = 64
+_LEAST_WAIT_S = 0.01
 
 
 class _Waker(QObject):
@@ -44,6 +45,20 @@ class ScreenLostError(Exception):
         self.future = future
 
 
+class EventWait:
+    """Takes the place of a proactor's `select`, which a thread of qasync calls a hundred times a second.
+
+    It waits for an event without an end, until `ends` is set and an event has woken it.
+    """
+
+    def __init__(self, select: Callable[[float | None], Any]) -> None:
+        self._select = select
+        self.ends = False
+
+    def __call__(self, _timeout: float | None = None) -> Any:
+        return self._select(_LEAST_WAIT_S if self.ends else None)
+
+
 class AppLoop(qasync.QEventLoop):
     """An asyncio event loop on a QApplication that fulfils asyncio's contract."""
 
@@ -57,6 +72,8 @@ class AppLoop(qasync.QEventLoop):
         self._alarm = QTimer(singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._alarm.timeout.connect(self._on_alarm)
         super().__init__(app)
+        if sys.platform == "win32":
+            self._wait = self._proactor.select = EventWait(self._proactor.select)
         self.set_default_executor(ThreadPoolExecutor(max_workers=4, thread_name_prefix="moot"))
 
     def call_soon(
@@ -111,6 +128,8 @@ class AppLoop(qasync.QEventLoop):
         )
         if self._soon:
             self._wake()
+        if sys.platform == "win32":
+            self._wait.ends = False
         try:
             return super().run_forever()
         finally:
@@ -125,6 +144,15 @@ class AppLoop(qasync.QEventLoop):
         self._soon.clear()
         self._later.clear()
         super().close()
+
+    def _after_run_forever(self) -> None:
+        if sys.platform == "win32":
+            import _overlapped
+
+            self._wait.ends = True
+            # An event of no request, which stays until the thread takes it.
+            _overlapped.PostQueuedCompletionStatus(self._proactor._iocp, 0, 0, 0)
+        super()._after_run_forever()
 
     def _add_callback(self, handle: asyncio.Handle, delay: float = 0) -> asyncio.Handle:
         self._soon.append(handle)

@@ -7,6 +7,15 @@ from pathlib import Path
 from app.children.host_client import CERTIFICATES
 from app.children.processes import HostServer, Pipes, end_with_parent, own_environment, run_host
 
+# How LiteLLM is told to ask nobody for what it comes with; it reads this while it is imported.
+LITELLM_VARIABLES = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    "LITELLM_LOCAL_BLOG_POSTS": "True",
+    "LITELLM_MODE": "PRODUCTION",
+    "LITELLM_LOG": "CRITICAL",
+}
+
 
 def main() -> int:
     """Serve until standard input closes."""
@@ -27,11 +36,7 @@ def _prepare_environment() -> None:
     for name in set(os.environ) - set(own_environment()):
         del os.environ[name]
     os.environ.update(
-        LITELLM_LOCAL_MODEL_COST_MAP="True",
-        LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS="True",
-        LITELLM_LOCAL_BLOG_POSTS="True",
-        LITELLM_MODE="PRODUCTION",
-        LITELLM_LOG="CRITICAL",
+        LITELLM_VARIABLES,
         # LiteLLM would cut an answer with a hundred equal pieces in a row, such as a ruled line.
         REPEATED_STREAMING_CHUNK_LIMIT=str(sys.maxsize),
     )

@@ -615,7 +615,8 @@ class _Stream:
                 raise ProviderError(FailureKind.EMPTY)
         estimated = self._full or not litellm_fixes.named_usage(stream)
         # Without the chunks LiteLLM's own count is too low; zero stands for an unknown number.
-        unknown = self._full or (estimated and self._forgot_chunks)
+        uncounted = self._forgot_chunks or not litellm_fixes.counts_tokens()
+        unknown = self._full or (estimated and uncounted)
         used = used_in(self._call, None if unknown else self._usage)
         return {
             "reason": reason,

@@ -1,11 +1,18 @@
-"""Corrections of faults in LiteLLM 1.110 that no setting turns off; applied once."""
+"""Corrections of faults in LiteLLM 1.110 that no setting turns off; applied once.
 
+Also what LiteLLM counts tokens with: tiktoken, from the files that come with it alone.
+"""
+
+import hashlib
+from base64 import b64encode
 from collections.abc import Callable
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 import litellm
+import tiktoken.load
 from litellm import CustomStreamWrapper
 from litellm import main as litellm_main
 from litellm.litellm_core_utils import core_helpers, streaming_chunk_builder_utils, streaming_handler
@@ -41,6 +48,9 @@ _CAMEL_CASE = {"function_call": "functionCall", "function_response": "functionRe
 _HEARS = "moot_hears"
 _MOST_CHUNKS = 1_024
 _KEPT_CHUNKS = 16
+_TOKENIZERS = Path(litellm.__file__).parent / "litellm_core_utils" / "tokenizers"
+# Which files of tiktoken's were missing or others.
+_not_counted: set[str] = set()
 _at_openai: ContextVar[bool] = ContextVar("at OpenAI", default=False)
 _GEMINI = {
     "litellm_provider": "gemini",
@@ -63,6 +73,8 @@ def apply_fixes() -> None:
     _join_geminis_turns()
     _read_other_deltas()
     _ask_responses_only_at_openai()
+    # WORKAROUND: tiktoken deletes a file whose hash is wrong and downloads it.
+    tiktoken.load.read_file_cached = tokenizer_file
     # WORKAROUND: LiteLLM 1.110 raises where a stream ends without a reason, and drops what it holds of the
     # answer.
     CustomStreamWrapper._should_fail_on_clean_eof = lambda _: False  # noqa: SLF001 - see above
@@ -73,6 +85,28 @@ def apply_fixes() -> None:
     # WORKAROUND: LiteLLM calls a refusal a filter of the provider, and a full context a good end.
     for reason in ("refusal", "model_context_window_exceeded"):
         core_helpers._FINISH_REASON_MAP[reason] = reason  # noqa: SLF001 - see above
+
+
+@cache
+def tokenizer_file(address: str, sha256: str | None = None) -> bytes:
+    """Return a file of tiktoken's as it comes with LiteLLM; where that is missing or is another one, a file
+    that makes each byte a token. Loads, writes and deletes nothing.
+    """
+    name = hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()
+    try:
+        # LiteLLM's package for Windows has other line ends.
+        data = (_TOKENIZERS / name).read_bytes().replace(b"\r\n", b"\n")
+    except OSError:
+        data = b""
+    if hashlib.sha256(data).hexdigest() == sha256:
+        return data
+    _not_counted.add(name)
+    return b"".join(b"%s %d\n" % (b64encode(bytes([byte])), byte) for byte in range(256))
+
+
+def counts_tokens() -> bool:
+    """Return whether LiteLLM's own counts are right; each byte is one where the files for them are not."""
+    return not _not_counted
 
 
 def ask_responses(kind: str) -> None:
