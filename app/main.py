@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from app.gui.main_window import MainWindow
 
 SCREEN_LOST = 1
-SAVE_WITHOUT_SCREEN_S = 10.0
+SAVE_S = 10.0
 FIRST_PAINT_S = 2.0
 
 
@@ -53,16 +53,16 @@ def run_window(data_dir: Path, *, language: str = "", theme: str = "", catalogue
     `catalogue` lists other models for download than those that come with Moot.
     """
     from PySide6.QtCore import Qt, QTimer
-    from PySide6.QtWidgets import QApplication
 
+    from app.gui.desktop.application import Application
     from app.gui.web_view import available
     from app.linux import choose_input_method
 
     through_ibus = choose_input_method()
     if available():
         # QtWebEngine draws with the graphics card; that must be set before the application is made.
-        QApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
-    application = QApplication(sys.argv[:1])
+        Application.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
+    application = Application(sys.argv[:1])
     if through_ibus:
         from app.gui.desktop.key_order import KeyOrder
 
@@ -78,6 +78,7 @@ def run_window(data_dir: Path, *, language: str = "", theme: str = "", catalogue
     # After the paint has reached the screen; `quit` instead of `exit` would close the window.
     window.painted.connect(lambda: QTimer.singleShot(0, application.exit))
     application.exec()
+    application.end_by(lambda: _save_and_end(window))
 
     import asyncio
 
@@ -95,6 +96,20 @@ def run_window(data_dir: Path, *, language: str = "", theme: str = "", catalogue
     return SCREEN_LOST
 
 
+def _save_and_end(window: "MainWindow") -> None:
+    """Pause and save what runs, and return once that is done."""
+    import os
+
+    from PySide6.QtCore import QEventLoop, QTimer
+
+    window.close_requested.emit()
+    saving = QEventLoop()
+    QTimer.singleShot(int(SAVE_S * 1000), saving, lambda: saving.exit(1))
+    if saving.exec() == 0 and sys.platform == "darwin":
+        # Qt would answer macOS that this program stays, which cancels a logout.
+        os._exit(0)
+
+
 def _end_without_screen(
     window: "MainWindow", loop: "asyncio.AbstractEventLoop", running: "asyncio.Future[int]"
 ) -> None:
@@ -106,7 +121,7 @@ def _end_without_screen(
     # Qt has already reported that the screen is gone.
     qInstallMessageHandler(lambda *_: None)
     window.close_requested.emit()
-    until = time.monotonic() + SAVE_WITHOUT_SCREEN_S
+    until = time.monotonic() + SAVE_S
     while not running.done() and time.monotonic() < until:
         loop.run_forever()
 
@@ -126,10 +141,16 @@ def _other_came_forward(paths: DataPaths) -> bool:
     """Bring the window of another Moot with this data directory to the front, if there is one."""
     import asyncio
 
-    from app.cli.control import raise_other
+    from app.cli.control import owner_pid, raise_other
     from app.storage.access import WriterLock
 
-    return WriterLock(paths).is_held() and asyncio.run(raise_other(paths.control))
+    held = WriterLock(paths).is_held()
+    if held and sys.platform == "win32":
+        import ctypes
+
+        # Windows lets the program come to the front that was started last, and whom that names.
+        ctypes.windll.user32.AllowSetForegroundWindow(owner_pid(paths.control) or 0)
+    return held and asyncio.run(raise_other(paths.control))
 
 
 def _chosen(paths: DataPaths, language: str | None, theme: str | None) -> tuple[str, str]:

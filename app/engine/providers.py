@@ -238,7 +238,7 @@ class Keys:
 
     def __post_init__(self) -> None:
         self._secrets.on_news = self._on_news
-        self.unlock = self._secrets.unlock
+        self.unlock, self.redact = self._secrets.unlock, self._secrets.redact
 
     @property
     def problem(self) -> str:

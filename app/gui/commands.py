@@ -3,9 +3,11 @@
 A new command is a row here, its text `palette.<name>`, and what it does in `WindowController.actions`.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 
 QUICK = "quick_chat"
@@ -99,6 +101,15 @@ def written_keys(shortcuts: Sequence[str]) -> dict[str, str]:
     return {name: written(keys) for name, keys in chosen_keys(shortcuts).items()}
 
 
+def deletes(key: int) -> bool:
+    """Return whether a key deletes what is chosen in a list: Delete, and Backspace on a Mac, whose keyboards
+    have no other.
+    """
+    return key == Qt.Key.Key_Delete or (sys.platform == "darwin" and key == Qt.Key.Key_Backspace)
+
+
 def written(keys: str) -> str:
-    """Return keys as this system writes them."""
+    """Return keys as this system writes them; Del is on a Mac what its keyboards have in its place."""
+    if sys.platform == "darwin" and keys == "Del":
+        keys = "Backspace"
     return QKeySequence(keys, PORTABLE).toString(QKeySequence.SequenceFormat.NativeText)

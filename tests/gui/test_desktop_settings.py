@@ -1,6 +1,7 @@
 """Dark, high contrast and less motion as a real portal on a real bus asks for them."""
 
 import asyncio
+import ctypes
 import json
 import os
 import shutil
@@ -10,11 +11,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtGui import QAccessibilityHints, QColor, QStyleHints
 
+from app.gui.display.appearance import Look
 from app.gui.display.theme import DARK, LIGHT, contrast, high_contrast
+from app.storage.paths import resources_dir
 
-pytestmark = pytest.mark.skipif(not shutil.which("dbus-daemon"), reason="there is no dbus-daemon")
+needs_bus = pytest.mark.skipif(not shutil.which("dbus-daemon"), reason="there is no dbus-daemon")
 DARK_SCHEME = ("org.freedesktop.appearance", "color-scheme", "u", 1)
 LIGHT_SCHEME = ("org.freedesktop.appearance", "color-scheme", "u", 2)
 NO_SCHEME = ("org.freedesktop.appearance", "color-scheme", "u", 0)
@@ -63,6 +67,7 @@ async def choose(portal: asyncio.subprocess.Process, *settings: tuple[str, str, 
         await line_of(portal)
 
 
+@needs_bus
 async def test_the_desktop_is_followed_from_the_start_and_when_it_changes() -> None:
     async with running("dbus-daemon", "--session", "--nofork", "--print-address") as daemon:
         bus = {"DBUS_SESSION_BUS_ADDRESS": await line_of(daemon)}
@@ -91,3 +96,70 @@ def test_high_contrast_is_higher_everywhere(tokens) -> None:
         assert contrast(strong.line, ground) >= 2.5
     assert QColor(strong.edge) == QColor(strong.text)
     assert high_contrast(tokens) is strong
+
+
+def a_look(qapp, theme: str = "light") -> Look:
+    return Look(qapp, resources_dir(), theme)
+
+
+def test_high_contrast_is_followed_where_qt_tells(qapp, monkeypatch) -> None:
+    look, seen = a_look(qapp), []
+    look.changed.connect(lambda: seen.append(look.tokens.text))
+    for preference in (Qt.ContrastPreference.HighContrast, Qt.ContrastPreference.NoPreference):
+        monkeypatch.setattr(QAccessibilityHints, "contrastPreference", lambda _hints, now=preference: now)
+        qapp.styleHints().accessibility().contrastPreferenceChanged.emit(preference)
+    assert seen == ["#000000", LIGHT.text]
+    look.deleteLater()
+
+
+def test_frames_of_windows_follow_the_theme(qapp, monkeypatch) -> None:
+    asked = []
+    monkeypatch.setattr(QStyleHints, "setColorScheme", lambda _hints, scheme: asked.append(scheme))
+    look = a_look(qapp, "dark")
+    assert asked[-1] == Qt.ColorScheme.Dark
+    look.choose("light")
+    assert asked[-1] == Qt.ColorScheme.Light
+    look.choose("system")
+    assert asked[-1] == Qt.ColorScheme.Unknown
+    look.deleteLater()
+
+
+class Windows:
+    """What Windows answers to a program that asks whether things may move."""
+
+    def __init__(self) -> None:
+        self.user32, self.moves = self, 1
+
+    def SystemParametersInfoW(self, action: int, _size: int, answer: Any, _change: int) -> int:  # noqa: N802
+        assert action == 0x1042
+        answer._obj.value = self.moves
+        return 1
+
+
+def test_less_motion_is_followed_on_windows(qapp, monkeypatch) -> None:
+    windows = Windows()
+    monkeypatch.setattr(ctypes, "windll", windows, raising=False)
+    monkeypatch.setattr(sys, "platform", "win32")
+    look, changes = a_look(qapp), []
+    look.changed.connect(lambda: changes.append(look.moves))
+    assert look.moves
+    for windows.moves in (1, 0, 0, 1):
+        # The user was in the settings of Windows.
+        qapp.applicationStateChanged.emit(Qt.ApplicationState.ApplicationActive)
+    assert changes == [False, True]
+    look.deleteLater()
+
+
+def test_less_motion_is_followed_on_macos(qapp, monkeypatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    system = QSettings("apple.com", "universalaccess")
+    system.remove("reduceMotion")
+    look = a_look(qapp)
+    assert look.moves
+    system.setValue("reduceMotion", True)
+    qapp.applicationStateChanged.emit(Qt.ApplicationState.ApplicationActive)
+    assert not look.moves
+    look.choose_motion("full")
+    assert look.moves
+    system.clear()
+    look.deleteLater()

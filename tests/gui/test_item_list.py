@@ -1,11 +1,12 @@
 """The list of the window: its rows, its keys, what stays when the rows change, and ten thousand rows."""
 
+import sys
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 
 from app.gui.display.appearance import Look
 from app.gui.widgets.item_list import TICKS, TWO_LINES, ItemList, ItemModel, ListStyle, RowItem
@@ -71,6 +72,22 @@ def test_what_is_asked_of_a_row_carries_its_id(qtbot, look):
         QTest.keyClick(shown, KEYS.Key_F2)
         QTest.keyClick(shown, KEYS.Key_Delete)
     assert (edits, deletes) == (["one", "two"], ["one"])
+
+
+@pytest.mark.parametrize(("system", "deleted"), [("linux", []), ("win32", []), ("darwin", ["one"])])
+def test_backspace_deletes_on_a_mac_whose_keyboards_have_no_delete(qtbot, look, monkeypatch, system, deleted):
+    shown = listed(qtbot, look)
+    shown.show_rows(items(*NAMES))
+    shown.choose("one")
+    deletes = heard(shown.delete_requested)
+    monkeypatch.setattr(sys, "platform", system)
+    QTest.keyClick(shown, KEYS.Key_Backspace)
+    assert deletes == deleted
+    QTest.keyClick(shown, KEYS.Key_Delete)
+    assert deletes == [*deleted, "one"]
+    menu = QMenu()
+    shown.add_delete(menu, "Delete", "one")
+    assert [one.text() for one in menu.actions()] == [f"Delete\t{'Backspace' if deleted else 'Del'}"]
 
 
 def test_the_row_and_the_place_stay_when_the_rows_change(qtbot, look):

@@ -104,3 +104,18 @@ async def test_without_a_bus_that_is_said(notes, monkeypatch, address):
     else:
         monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
     assert not await notes.show("s1", "T", "Finished.", "Open")
+
+
+@needs_bus
+async def test_whether_the_desktop_shows_notifications_is_asked_of_its_service(desktop, notes):
+    assert await notes.reaches()
+
+
+@needs_bus
+async def test_a_bus_without_a_service_shows_none(bus, notes):
+    assert not await notes.reaches()
+
+
+async def test_without_a_bus_nothing_shows_them(qapp, notes, monkeypatch):
+    monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
+    assert not await notes.reaches()

@@ -1,7 +1,10 @@
 """While the window is not in front: what is notified, what a click does, and the icon beside the clock."""
 
+import sys
+
 import pytest
-from PySide6.QtWidgets import QApplication, QSystemTrayIcon
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel, QSystemTrayIcon
 
 from app.core.events import PromptAsked
 from app.core.message import Prompt
@@ -175,3 +178,59 @@ async def test_without_notifications_of_the_desktop_the_icon_shows_them(person, 
     background.tray.show_note = lambda title, text: shown.append((title, text))
     background._note("s1", "A\nlong title", "Finished.")
     await until(lambda: shown == [("A long title", "Finished.")])
+
+
+@pytest.mark.parametrize("system", ["darwin", "win32"])
+async def test_a_note_reaches_its_user_on_windows_and_macos_without_the_icon(
+    person, qapp, monkeypatch, system
+):
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
+    window, shown, asked = person.window, [], []
+    background = window.controller.notifications
+    monkeypatch.setattr(
+        QSystemTrayIcon,
+        "showMessage",
+        lambda icon, title, text, _picture, _ms: shown.append((icon.isVisible(), title, text)),
+    )
+    window.session_requested.connect(asked.append)
+    choose(person, tray=False)
+    key = f"sk-ant-api03-{'Ab1' * 20}"
+    with monkeypatch.context() as there:
+        there.setattr(sys, "platform", system)
+        background._note("s1", f"Why is {key}\nrefused?", f"Is {key} right?")
+        await until(lambda: shown, 10)
+    [(seen, title, text)] = shown
+    assert seen, "a system shows nothing of an icon that is not there"
+    assert title.startswith("Why is ") and title.endswith(" refused?") and text.endswith(" right?")
+    assert "api03" not in title + text
+    window.hide()
+    background.tray.icon.messageClicked.emit()
+    assert window.isVisible() and asked == ["s1"]
+    # The icon was for the note alone.
+    assert background.tray is not None
+    qapp.applicationStateChanged.emit(Qt.ApplicationState.ApplicationActive)
+    await until(lambda: background.tray is None)
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+async def test_where_nothing_shows_notifications_their_setting_says_so(person, monkeypatch, language):
+    monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
+    place = []
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: bool(place))
+    settings, words = person.window.controller.settings, person.window.language
+
+    def said() -> list[str]:
+        dialog = person.find("settings_dialog")
+        return [one.text() for one in dialog.findChildren(QLabel) if one.isVisible() and one.text() == text]
+
+    words.choose(language)
+    text = words("setting.notifications.unheard")
+    settings.open("appearance")
+    await until(said)
+    await person.click("settings_close")
+    await person.settle()
+    place.append("a panel")
+    settings.open("appearance")
+    await person.settle(0.3)
+    assert said() == []
+    await person.click("settings_close")

@@ -1,5 +1,6 @@
 """A plan edited by hand: what each key asks for, what stays as it is, and what is never lost."""
 
+import sys
 from dataclasses import replace
 
 import pytest
@@ -56,6 +57,18 @@ def test_keys_tick_move_and_strike_out_and_the_goal_stays(plan_list):
     assert texts(plan_list) == ["two✓", "one✓"]
     assert gone == [("three", 2)]
     assert plan_list.asked[-1].goal == "Ship"
+
+
+def test_a_mac_strikes_out_with_its_delete_key(plan_list, monkeypatch):
+    row = plan_list.rows()[2]
+    row.setFocus()
+    QTest.keyClick(row, KEYS.Key_Backspace)
+    assert plan_list.asked == []
+    monkeypatch.setattr(sys, "platform", "darwin")
+    QTest.keyClick(row, KEYS.Key_Backspace)
+    assert texts(plan_list) == ["one✓", "two"]
+    assert plan_list.rows()[0].remove.toolTip().endswith("(Backspace)")
+    assert plan_list.rows()[0].accessibleDescription().endswith("Backspace to remove")
 
 
 def test_one_row_at_a_time_is_a_stop_for_tab_and_arrows_bring_rows_into_sight(plan_list):

@@ -1,10 +1,16 @@
 """A second start goes straight to where one was: the session, its place, and no welcome."""
 
+import asyncio
+import ctypes
+import os
+import sys
 from functools import partial
 
 import pytest
 from PySide6.QtCore import Qt
 
+from app.main import _other_came_forward
+from app.storage.paths import DataPaths
 from tests import app_driver
 from tests.app_driver import at_window
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -51,3 +57,27 @@ async def test_where_the_last_session_is_gone_the_window_welcomes(qapp, data_dir
     async with at_window(data_dir) as person:
         await person.settle(0.3)
         assert person.sees("composer_mode")
+
+
+class Windows:
+    """Notes whom a program lets come to the front on Windows."""
+
+    def __init__(self) -> None:
+        self.user32, self.let = self, []
+
+    def AllowSetForegroundWindow(self, pid: int) -> int:  # noqa: N802
+        self.let.append(pid)
+        return 1
+
+
+@pytest.mark.qt_log_ignore("does not support raise", extend=True)
+async def test_on_windows_a_second_start_lets_the_first_come_to_the_front(qapp, data_dir, monkeypatch):
+    windows = Windows()
+    monkeypatch.setattr(ctypes, "windll", windows, raising=False)
+    async with at_window(data_dir) as person:
+        person.window.hide()
+        with monkeypatch.context() as there:
+            there.setattr(sys, "platform", "win32")
+            assert await asyncio.to_thread(_other_came_forward, DataPaths(data_dir))
+        assert windows.let == [os.getpid()]
+        assert person.window.isVisible()

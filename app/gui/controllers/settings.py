@@ -14,6 +14,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
 
 from app.core.catalog import ProviderConfig
 from app.core.errors import MootError
@@ -39,6 +40,8 @@ class SettingsController(Controller):
 
     applied = Signal(object)
     saved = Signal()
+    reaches: Callable[[], Awaitable[bool]]
+    """What tells whether the desktop shows notifications."""
 
     def __init__(self, parts: Parts[WindowFrame], data_dir: Path, providers: "ProviderController") -> None:
         super().__init__(parts)
@@ -72,6 +75,12 @@ class SettingsController(Controller):
         dialog.providers_changed.connect(self._providers.changed)
         dialog.undo_left.connect(self._providers.offer_undo)
         dialog.open()
+        self._tasks.replace("look for notifications", self._look_for_notifications(dialog))
+
+    async def _look_for_notifications(self, dialog: SettingsDialog) -> None:
+        """Say beside their setting if nothing shows them."""
+        if not await self.reaches() and isValid(dialog):
+            dialog.say_unheard()
 
     def show_problems(self) -> None:
         """Say that files could not be read, and offer to show them in the dialog."""

@@ -294,6 +294,7 @@ class WindowController(QObject):
         self.palette.prompts = self.saved_prompts.commands
         LettersToInput(window, self._find_input)
         self.notifications = Notifications(window, engine, self._bridge, self.tasks)
+        self.settings.reaches = self.notifications.reaches
         self.quick = QuickChatController(parts, self.views, self.chats, self.settings)
         self._list_timer = timer(self, LIST_REFRESH_MS, self._refresh_sessions, once=True)
         self._wire(self._bridge)

@@ -6,6 +6,7 @@ and has its condition in `Attention`; one that belongs to no session is a method
 """
 
 import asyncio
+import contextlib
 import html
 import logging
 import sys
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon, QWidget
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 QUIT = "quit"
 SIDES = (16, 22, 32, 64)
+NOTE_MS = 10_000
 REASONS = (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick)
 
 
@@ -64,7 +66,8 @@ class Tray(QObject):
 
     def show_note(self, title: str, text: str) -> None:
         """Show a notification through the system's tray."""
-        self.icon.showMessage(title, text, self.icon.icon())
+        # macOS would take it out of the notification centre again, before the user comes back.
+        self.icon.showMessage(title, text, self.icon.icon(), 0 if sys.platform == "darwin" else NOTE_MS)
 
     def show_waiting(self, count: int) -> None:
         """Show how much needs the user."""
@@ -166,6 +169,8 @@ class Notifications(QObject):
         self.notes.clicked.connect(self._on_clicked)
         bridge.limit_near.connect(self._on_limit_near)
         window.hidden.connect(self._on_hidden)
+        # Not at once: the icon's own click may have brought the user back.
+        window.look.app.applicationStateChanged.connect(self._on_state, Qt.ConnectionType.QueuedConnection)
 
     def choose(self, settings: Settings) -> None:
         """Apply the settings."""
@@ -182,8 +187,13 @@ class Notifications(QObject):
                 if newly:
                     self._window.toasts.show_toast(self._language("tray.no_place"))
 
+    async def reaches(self) -> bool:
+        """Return whether anything on this desktop shows notifications."""
+        return QSystemTrayIcon.isSystemTrayAvailable() or await self.notes.reaches()
+
     async def close(self) -> None:
         """Remove the icon and disconnect from the bus."""
+        self._window.look.app.applicationStateChanged.disconnect(self._on_state)
         self._leave_tray()
         await self.notes.close()
 
@@ -210,6 +220,16 @@ class Notifications(QObject):
             self.tray.leave()
             self.tray = None
 
+    def _on_state(self, state: Qt.ApplicationState) -> None:
+        """Show the window to a user who is back, and remove an icon that only had a notification."""
+        if state != Qt.ApplicationState.ApplicationActive:
+            return
+        # The icon in the Dock does no more than to activate the program.
+        if sys.platform == "darwin" and not any(one.isVisible() for one in QApplication.topLevelWidgets()):
+            self._window.come_forward()
+        if not self._wants_tray:
+            self._leave_tray()
+
     def _on_called(self, session_id: str) -> None:
         live = self._engine.live(session_id)
         if self._notifies and live is not None:
@@ -225,19 +245,25 @@ class Notifications(QObject):
 
     def _on_hidden(self) -> None:
         """Say that the program goes on without its window: once where its icon stays, else each time."""
-        if self.tray is None or not self._window.state.flag(TOLD, False):
+        stays = self.tray is not None and self._wants_tray
+        if not stays or not self._window.state.flag(TOLD, False):
             self._window.state.keep(TOLD, True)
             words = self._language
-            text = words("tray.goes_on" if self.tray is not None else "tray.goes_on_unseen")
+            text = words("tray.goes_on" if stays else "tray.goes_on_unseen")
             self._note("", words("app.name"), text)
 
     def _note(self, session_id: str, title: str, text: str) -> None:
         self._tasks.add("note", self._show_note(session_id, title, text))
 
     async def _show_note(self, session_id: str, title: str, text: str) -> None:
+        # The desktop may keep what it shows.
+        title, text = (self._engine.keys.redact(said) for said in (title, text))
         title, action = " ".join(title[:MOST_TITLE].split()), self._language("tray.open")
         if sys.platform == "linux" and await self.notes.show(session_id, title, text, action):
             return
+        if self.tray is None:
+            # What Windows and macOS show belongs to an icon; this one stays until the user is back.
+            self._show_tray()
         if self.tray is not None:
             self._noted = session_id
             self.tray.show_note(title, text)
@@ -307,6 +333,15 @@ class NotificationBus(QObject):
             return False
         self._notes[session_id] = int(answer[0])
         return True
+
+    async def reaches(self) -> bool:
+        """Return whether the desktop has a notification service."""
+        with contextlib.suppress(Exception):  # Errors of the library, the bus or the service.
+            if not self._service.connected:
+                await self._connect()
+            return await self._service.call("GetCapabilities") is not None
+        await self.close()
+        return False
 
     async def close(self) -> None:
         """Disconnect from the bus."""

@@ -35,9 +35,9 @@ class BusService:
 
     async def connect(self) -> None:
         """Connect to the bus. Raises ImportError, OSError, KeyError, TimeoutError."""
+        os.environ["DBUS_SESSION_BUS_ADDRESS"]
         from jeepney.io.asyncio import open_dbus_router
 
-        os.environ["DBUS_SESSION_BUS_ADDRESS"]
         opening = self._around.enter_async_context(open_dbus_router("SESSION"))
         self._router = await asyncio.wait_for(opening, ANSWER_S)
 

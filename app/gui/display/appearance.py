@@ -5,6 +5,7 @@ Every widget with texts gets the window's `Language`, and sets its texts again o
 `sized` and `tall` scale painted text and rows with the application's font.
 """
 
+import ctypes
 import os
 import re
 import sys
@@ -270,6 +271,7 @@ QAbstractItemView QListView QHeaderView QListBox QComboMenuItem QComboLineEdit Q
 """
 FONT_CLASSES: Any = _FONTS.split()
 SYSTEM = "system"
+SCHEMES = {"light": QtCore.Qt.ColorScheme.Light, "dark": QtCore.Qt.ColorScheme.Dark}
 MOTION_MS = 200
 PIECE_S = 0.005
 POLISHED = QtCore.Qt.WidgetAttribute.WA_WState_Polished
@@ -330,7 +332,7 @@ class Look(QtCore.QObject):
 
     def __init__(self, app: QApplication, resources: Path, theme: str) -> None:
         super().__init__()
-        self._app = app
+        self.app = app
         self.resources = resources
         """The folder with icons, fonts and the guide."""
         self.wanted = theme
@@ -340,7 +342,7 @@ class Look(QtCore.QObject):
         self._unstyled: list[QWidget] = []
         self._later = QtCore.QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._style_some)
-        self._desktop = DesktopSettings(self)
+        self._desktop = DesktopSettings(app, self)
         self._sheet = (resources / "app.qss").read_text(encoding="utf-8")
         self._pictures: dict[tuple[str, str, int, float, int], QtGui.QPixmap] = {}
         self._icons: dict[tuple[str, str, int, int], QtGui.QIcon] = {}
@@ -348,7 +350,9 @@ class Look(QtCore.QObject):
         app.setStyle("Fusion")
         app.setFont(ui_font())
         self._apply()
-        app.styleHints().colorSchemeChanged.connect(self._refresh)
+        hints = app.styleHints()
+        hints.colorSchemeChanged.connect(self._refresh)
+        hints.accessibility().contrastPreferenceChanged.connect(self._refresh)
         self._desktop.changed.connect(self._on_desktop_changed)
         self._ring = FocusRing(app, self)
 
@@ -359,7 +363,7 @@ class Look(QtCore.QObject):
     @contextmanager
     def held(self) -> Iterator[None]:
         """Remove the style sheet while many widgets are made; Qt would apply it again for each one."""
-        self._app.setStyleSheet("")
+        self.app.setStyleSheet("")
         yield
         self._apply()
 
@@ -373,7 +377,7 @@ class Look(QtCore.QObject):
         if percent == self._percent:
             return
         self._percent = percent
-        self._app.setFont(ui_font(percent))
+        self.app.setFont(ui_font(percent))
         self._apply()
         self.changed.emit()
 
@@ -390,7 +394,7 @@ class Look(QtCore.QObject):
         if self._motion != SYSTEM:
             return self._motion == FULL
         hint = QStyle.StyleHint.SH_Widget_Animation_Duration
-        return not self._desktop.reduced_motion and self._app.style().styleHint(hint) > 0
+        return not self._desktop.reduced_motion and self.app.style().styleHint(hint) > 0
 
     def picture(self, name: str, colour: str, side: int, ratio: float = 1.0, room: int = 0) -> QtGui.QPixmap:
         """Return an icon as a picture in the colour of a token, `side` points high; see `draw_svg`."""
@@ -426,8 +430,12 @@ class Look(QtCore.QObject):
             self.changed.emit()
 
     def _wanted_tokens(self) -> Tokens:
+        hints = self.app.styleHints()
+        # The system draws the frames of windows.
+        hints.setColorScheme(SCHEMES.get(self.wanted, QtCore.Qt.ColorScheme.Unknown))
         tokens = tokens_of(self.wanted, dark=self._desktop.dark)
-        return high_contrast(tokens) if self._desktop.high_contrast else tokens
+        strong = hints.accessibility().contrastPreference() == QtCore.Qt.ContrastPreference.HighContrast
+        return high_contrast(tokens) if strong or self._desktop.high_contrast else tokens
 
     def _refresh(self) -> None:
         tokens = self._wanted_tokens()
@@ -440,20 +448,20 @@ class Look(QtCore.QObject):
         """Apply palette and style sheet; with `hidden_later` what is not on the screen is styled bit by
         bit.
         """
-        self._app.setPalette(palette(self.tokens))
+        self.app.setPalette(palette(self.tokens))
         sheet = style_sheet(self._sheet, self.tokens, text_scale())
         # Qt's own animations, and the transcript, ask the style for the duration.
         self._shown_moves = self.moves
         duration = MOTION_MS if self._shown_moves else 0
         sheet += f"\nQAbstractScrollArea, QScrollBar {{ widget-animation-duration: {duration}; }}"
-        every = self._app.allWidgets() if hidden_later else []
+        every = self.app.allWidgets() if hidden_later else []
         hidden = [widget for widget in every if widget.testAttribute(POLISHED) and not widget.isVisible()]
         for widget in hidden:
             widget.setAttribute(POLISHED, False)
         # Where one sheet replaces another, Qt styles a widget again for each of those around it; after none,
         # once.
-        self._app.setStyleSheet("")
-        self._app.setStyleSheet(sheet)
+        self.app.setStyleSheet("")
+        self.app.setStyleSheet(sheet)
         for widget in hidden:
             widget.installEventFilter(self)
         self._unstyled += hidden
@@ -461,7 +469,7 @@ class Look(QtCore.QObject):
             self._later.start()
         # A new style sheet restores the fonts that a platform theme has for some classes.
         if any(QApplication.font(name) != QApplication.font() for name in FONT_CLASSES):
-            self._app.setFont(ui_font(self._percent))
+            self.app.setFont(ui_font(self._percent))
 
     def eventFilter(self, watched: QtCore.QObject, event: QtCore.QEvent) -> bool:
         """Style a hidden widget that is shown before its turn."""
@@ -489,7 +497,7 @@ class Look(QtCore.QObject):
             one.setPalette(QtGui.QPalette())
         one.setAttribute(POLISHED)
         one.style().polish(one)
-        self._app.sendEvent(one, QtCore.QEvent(QtCore.QEvent.Type.StyleChange))
+        self.app.sendEvent(one, QtCore.QEvent(QtCore.QEvent.Type.StyleChange))
 
 
 class FocusRing(QtCore.QObject):
@@ -642,23 +650,28 @@ _ANIMATIONS = ("org.gnome.desktop.interface", "enable-animations")
 _COLOR_SCHEME = ("org.freedesktop.appearance", "color-scheme")
 _CONTRAST = ("org.freedesktop.appearance", "contrast")
 _SCHEMES = {1: True, 2: False}
+GET_CLIENT_AREA_ANIMATION = 0x1042
 
 
 class DesktopSettings(QtCore.QObject):
     """The desktop's settings for appearance, as the settings portal reports them; emits `changed`.
 
-    Without a portal (other systems, no session bus) only Qt's own hints are known.
-    `dark` is None if the desktop has no preference or no portal.
+    Windows and macOS are asked whether things may move. Else, without a portal (other systems, no session
+    bus), only Qt's own hints are known. `dark` is None if the desktop has no preference or no portal.
     """
 
     changed = QtCore.Signal()
 
-    def __init__(self, parent: QtCore.QObject | None = None) -> None:
+    def __init__(self, app: QApplication, parent: QtCore.QObject) -> None:
         super().__init__(parent)
         self.reduced_motion = False
         self.dark: bool | None = None
         self.high_contrast = False
         self._asked: set[QDBusPendingCallWatcher] = set()
+        if sys.platform in ("win32", "darwin"):
+            self._ask_system()
+            # Nothing tells of a change, but the user makes it in another program.
+            app.applicationStateChanged.connect(self._ask_system)
         # Without a bus, Qt would start one.
         if not _has_bus() or not (bus := QDBusConnection.sessionBus()).isConnected():
             return
@@ -667,6 +680,15 @@ class DesktopSettings(QtCore.QObject):
         bus.connect("", _PATH, _INTERFACE, "SettingChanged", self, slot)
         for setting in (_ANIMATIONS, _COLOR_SCHEME, _CONTRAST):
             self._ask(bus, setting)
+
+    def _ask_system(self) -> None:
+        if sys.platform == "win32":
+            moves = ctypes.c_int(True)
+            ctypes.windll.user32.SystemParametersInfoW(GET_CLIENT_AREA_ANIMATION, 0, ctypes.byref(moves), 0)
+            self.reduced_motion = not moves.value
+        else:
+            self.reduced_motion = bool(QtCore.QSettings("apple.com", "universalaccess").value("reduceMotion"))
+        self.changed.emit()
 
     def _ask(self, bus: QDBusConnection, setting: tuple[str, str]) -> None:
         call = QDBusMessage.createMethodCall(_SERVICE, _PATH, _INTERFACE, "Read")

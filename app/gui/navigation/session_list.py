@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QPlainTextEdit, QWidget
 
 from app.core import session
 from app.core.texts import fits, unmarked
+from app.gui.commands import deletes, written
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import asked_by, kind_text, state_of, summary_icon, tone_of, waits_its_turn
 from app.gui.widgets.controls import ENTER, ticked
@@ -338,7 +339,7 @@ class SessionList(ItemList):
     def _on_folder_key(self, folder_id: str, key: Qt.Key) -> bool:
         """Do what a key means for a folder; say whether it means anything."""
         closed = folder_id in self._rows.closed
-        if key == Qt.Key.Key_Delete:
+        if deletes(key):
             self.folder_requested.emit(DELETE, folder_id)
         elif key == Qt.Key.Key_F2:
             self.folder_requested.emit(RENAME, folder_id)
@@ -368,7 +369,8 @@ class SessionList(ItemList):
         watched.removeEventFilter(self)
         if (
             isinstance(event, QKeyEvent)
-            and (event.key(), event.modifiers()) == (Qt.Key.Key_Delete, Qt.KeyboardModifier.NoModifier)
+            and deletes(event.key())
+            and event.modifiers() == Qt.KeyboardModifier.NoModifier
             and not _has_text(self.window().focusWidget())
         ):
             self.delete_requested.emit(clicked)
@@ -400,9 +402,10 @@ class SessionList(ItemList):
     def menu_of(self, row_id: str) -> QMenu | None:
         menu, words, row = self.new_menu(), self._language, self._rows.rows[self._rows.row_of(row_id)]
         if isinstance(row, session.Folder):
-            for action, keys in ((BEGIN, ""), (RENAME, "\tF2"), (CONTENTS, ""), (DELETE, "\tDel")):
+            keys = {RENAME: "\tF2", DELETE: f"\t{written('Del')}"}
+            for action in (BEGIN, RENAME, CONTENTS, DELETE):
                 ask = functools.partial(self.folder_requested.emit, action, row_id)
-                menu.addAction(self._language(f"folder.{action}") + keys, ask)
+                menu.addAction(words(f"folder.{action}") + keys.get(action, ""), ask)
             return menu
         menu.addAction(words("side.open"), lambda: self.session_requested.emit(row_id))
         pinned = row_id in self._pinned
@@ -416,7 +419,7 @@ class SessionList(ItemList):
         for name in EXPORTS:
             export = functools.partial(self.export_requested.emit, row_id, name)
             exports.addAction(words(f"export.{name}"), export)
-        menu.addAction(f"{words('side.delete')}\tDel", lambda: self.delete_requested.emit(row_id))
+        self.add_delete(menu, words("side.delete"), row_id)
         return menu
 
     def _add_folders(self, menu: QMenu, summary: session.SessionSummary) -> None:

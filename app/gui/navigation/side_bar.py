@@ -164,7 +164,7 @@ class PartnerList(ItemList):
         self.add_moves(menu, words, row_id)
         if not fixed:
             menu.addSeparator()
-            menu.addAction(f"{words('assistant.delete')}\tDel", lambda: self.delete_requested.emit(row_id))
+            self.add_delete(menu, words("assistant.delete"), row_id)
         return menu
 
     def _offer_takers(self, menu: QMenu, taker: "PartnerList", row_id: str) -> None:

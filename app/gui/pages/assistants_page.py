@@ -627,7 +627,7 @@ class AssistantCards(ItemList):
         self.add_moves(menu, words, row_id)
         if not fixed:
             menu.addSeparator()
-            menu.addAction(f"{words(self._removal)}\tDel", lambda: self.delete_requested.emit(row_id))
+            self.add_delete(menu, words(self._removal), row_id)
         return menu
 
     def _on_current_changed(self, item: RowItem | None) -> None:

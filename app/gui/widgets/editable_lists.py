@@ -15,6 +15,7 @@ from app.core.errors import BadInput
 from app.core.session import Plan, PlanItem, QueuedMessage
 from app.core.texts import visible
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
+from app.gui.commands import deletes, written
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.widgets.boxes import STRETCH, Frame, Stretch, drop, focused_in, hbox, put_in_tab_order, vbox
 from app.gui.widgets.controls import ENTER, TextBox, bring_into_sight, button, icon_button
@@ -73,8 +74,8 @@ class EditableRow(Frame):
         """Name the buttons; `edit` and `remove` are keys of texts."""
         self.up.setEnabled(not first)
         self.down.setEnabled(not last)
-        texts = ((edit, "Enter"), ("queue.up", "Alt+Up"), ("queue.down", "Alt+Down"), (remove, "Del"))
-        for tool, (key, shortcut) in zip(self.tools, texts, strict=True):
+        said = ((edit, "Enter"), ("queue.up", "Alt+Up"), ("queue.down", "Alt+Down"), (remove, written("Del")))
+        for tool, (key, shortcut) in zip(self.tools, said, strict=True):
             name_button(tool, self._language(key), shortcut)
 
     def event(self, event: QEvent) -> bool:
@@ -84,7 +85,7 @@ class EditableRow(Frame):
         key = Qt.Key(event.key())
         if key in STEPS and event.modifiers() & Qt.KeyboardModifier.AltModifier:
             self.moved.emit(STEPS[key])
-        elif key == Qt.Key.Key_Delete:
+        elif deletes(key):
             self.removed.emit()
         elif key in EDITS and not event.isAutoRepeat():
             self._begin()
@@ -193,7 +194,7 @@ class PlanRow(EditableRow):
         self.setAccessibleName(
             words("plan.item", place=place + 1, count=count, text=item.text[:200], state=state)
         )
-        self.setAccessibleDescription(words("plan.keys"))
+        self.setAccessibleDescription(words("plan.keys", keys=written("Del")))
         self._shown = " · ".join(filter(None, (item.text, met_text(item.criteria, words))))
         self.setToolTip(plain_tip("\n– ".join((self._shown, *(entry.text for entry in item.criteria)))))
         self.box.setAccessibleName(words("plan.edit"))

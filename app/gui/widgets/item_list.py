@@ -8,6 +8,7 @@ from typing import Any, cast
 from PySide6 import QtCore, QtGui
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from app.gui.commands import deletes, written
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.widgets.badge import chip_colours, paint_avatar, paint_chip, paint_text, paint_tile
 from app.gui.widgets.controls import TICK, paint_tick, passing_menu
@@ -472,6 +473,10 @@ class ItemList(QListView):
             action = menu.addAction(f"{words(key)}\t{keys}", partial(self.move_row, row, step))
             action.setEnabled(0 <= row + step < self.count())
 
+    def add_delete(self, menu: QMenu, text: str, row_id: str) -> None:
+        """Add the entry that deletes a row, with its key."""
+        menu.addAction(f"{text}\t{written('Del')}", partial(self.delete_requested.emit, row_id))
+
     def currentChanged(self, current: QtCore.QModelIndex, previous: QtCore.QModelIndex) -> None:
         super().currentChanged(current, previous)
         self.currentItemChanged.emit(self._item_at(current), self._item_at(previous))
@@ -488,7 +493,7 @@ class ItemList(QListView):
             self.move_row(self.currentIndex().row(), STEPS[key])
         elif key in self.EDITS:
             self.edit_requested.emit(item.id)
-        elif key == QtCore.Qt.Key.Key_Delete:
+        elif deletes(key):
             if item.id not in self.fixed:
                 self.delete_requested.emit(item.id)
         elif key == QtCore.Qt.Key.Key_Space and item.ticked is not None:

@@ -443,8 +443,9 @@ class FilesList(Fitting, ItemList):
 
     def menu_of(self, row_id: str) -> QMenu:
         menu, words = self.new_menu(), self._language
-        for action, keys in ((OPEN, "\tEnter"), (SAVE, ""), (COPY, ""), (FOLDER, ""), (DELETE, "\tDel")):
+        for action, keys in ((OPEN, "\tEnter"), (SAVE, ""), (COPY, ""), (FOLDER, "")):
             menu.addAction(f"{words(f'files.{action}')}{keys}", partial(self.asked.emit, row_id, action))
+        self.add_delete(menu, words("files.delete"), row_id)
         return menu
 
     def _row(self, one: FileVersion) -> RowItem:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu
 
 from app.core.definitions import Agent, Group, Leader
 from app.core.provider import ModelFacts
+from app.gui.commands import written
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import colours_of
 from app.gui.pages.assistants_page import (
@@ -308,9 +309,9 @@ class GroupPage(Fitting, DefinitionEditor[Group]):
             others = [name for name in shown if name != agent.name]
             self.editor.show_assistant(agent, built_in=agent.id in self._built_in, others=others)
         else:
-            words = self._language
+            words, keys = self._language, written("Del")
             self._empty_title.setText(words("group.gone" if member else "group.nobody"))
-            self._empty_text.setText(words("group.gone.text" if member else "group.nobody.text"))
+            self._empty_text.setText(words("group.gone.text" if member else "group.nobody.text", keys=keys))
 
     def _lay_out(self) -> None:
         self.tools = frame("", hbox(self.state, self._share, self._chat, spacing=8))

@@ -393,6 +393,12 @@ class SettingsDialog(FontFitting, QDialog):
         if isinstance(page := self._made.get("shortcuts"), ShortcutsPage):
             page.note_quick(text, fails=fails)
 
+    def say_unheard(self) -> None:
+        """Say that nothing on this desktop shows notifications."""
+        page = self.page("appearance")
+        assert isinstance(page, settings_rows.AppearancePage)
+        say(page.rows.rows["notifications"].error, self._language, "setting.notifications.unheard").show()
+
     def show_notice(self, notice: Notice) -> None:
         """Show a late answer of the keyring or the end of a download here,
         since the window is behind the dialog.

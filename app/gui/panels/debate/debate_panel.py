@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QFrame, QStackedLayout, QStyle, QStyleOptionViewIt
 from app.core.session import DebateMode, Folder, SessionSummary, resumable
 from app.core.texts import unmarked
 from app.engine.engine import Engine
+from app.gui.commands import written
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.descriptions import state_of
 from app.gui.navigation.session_list import matches
@@ -173,7 +174,7 @@ class CardActions(QFrame):
         return sum(max(item.sizeHint().width(), item.minimumWidth()) + 2 for item in shown)
 
     def _retranslate(self) -> None:
-        name_button(self._delete, self._language("history.delete"), "Del")
+        name_button(self._delete, self._language("history.delete"), written("Del"))
 
 
 def avatars(summary: SessionSummary, width: int, metrics: QFontMetrics) -> tuple[int, str]:
