@@ -29,11 +29,12 @@ from app.core.texts import Texts
 from app.core.tool import ServerState
 from app.linux import input_method, install_command, missing_libraries
 from app.providers.model_file import find_model
+from app.providers.new_version import VersionFile
 from app.storage.access import WriterLock, check_owner, keeps_permissions, open_to_others
 from app.storage.file_system import FileSystem, storage_error
 from app.storage.log import NOTHING
 from app.storage.log import faults as log_faults
-from app.storage.paths import DataPaths
+from app.storage.paths import DataPaths, resources_dir
 from app.storage.secrets import LOCKED, NO_KEYRING, SERVICE, TIMEOUT_SECONDS, KeyringQueue, default_backend
 from app.wiring import Moot, open_moot
 
@@ -84,7 +85,7 @@ def _finding(
 
 async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts) -> int:
     """Print every finding; the exit status is FAULT if one of them is a problem."""
-    findings = [*_versions(texts), _data_dir(paths, texts), *_permissions(paths, texts)]
+    findings = [*_versions(texts), _newer(paths, texts), _data_dir(paths, texts), *_permissions(paths, texts)]
     findings += [_lock(paths, texts), await _keyring(texts)]
     findings += [_model_file(paths, texts), _runtime(texts), _qt(texts), *_input_method(texts)]
     findings += await _from_files(paths, texts)
@@ -109,6 +110,16 @@ def _versions(texts: Texts) -> Iterator[Finding]:
             missing.append(package)
     remedy = texts("cli.doctor.install_packages", names=", ".join(missing)) if missing else ""
     yield _finding("packages", ", ".join(installed), remedy)
+
+
+def _newer(paths: DataPaths, texts: Texts) -> Finding:
+    """Report the newer version that the window has found when it looked last; asks nobody."""
+    versions = VersionFile(paths.new_version, resources_dir())
+    day, found = versions.last()
+    if found is not None:
+        return _finding("newer", f"Moot {found.version} ({found.day}), {found.link}")
+    state = "nobody" if not versions.address else "none" if day else "never"
+    return _finding("newer", texts(f"cli.doctor.newer.{state}", day=day), unused=state != "none")
 
 
 def _data_dir(paths: DataPaths, texts: Texts) -> Finding:
