@@ -21,6 +21,7 @@ from app.markdown_page import as_html, tamed
 from app.providers.external_agents import ExternalAgents
 from app.providers.fact_book import FactBook
 from app.providers.model_file import find_model
+from app.providers.new_version import VersionFile
 from app.providers.remote import RemoteModels
 from app.storage.access import WriterLock, check_owner, make_private
 from app.storage.documents import DraftFolder, JsonDocuments
@@ -220,6 +221,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         session_files=files,
         files=FileReaders(resources_dir() / "fonts"),
         network=network,
+        new_versions=await asyncio.to_thread(VersionFile, paths.new_version, resources_dir()),
         as_html=as_html,
         tamed=tamed,
         embedded_problem=models.embedded_problem,

@@ -39,6 +39,7 @@ from app.engine.session_kinds import export as export_pieces
 from app.engine.session_kinds import in_turns
 from app.files.reader import FileReaders
 from app.markdown_page import as_html, tamed
+from app.providers.new_version import VersionFile
 from app.storage.paths import DataPaths
 from app.storage.session_files import VersionedFiles
 from app.storage.sessions import JsonLogStore, autosave
@@ -327,6 +328,7 @@ def a_bench(
         ),
         files=FileReaders(),
         network=HostNetwork(Path("certificates.pem")),
+        new_versions=VersionFile(Path("none"), Path("none")),
         as_html=as_html,
         tamed=tamed,
         embedded_problem=lambda: embedded_problem,

@@ -10,13 +10,16 @@ import keyring
 import pytest
 from keyring.errors import KeyringLocked
 
+from app import __version__
 from app.cli.arguments import Arguments
 from app.cli.commands import doctor
 from app.cli.commands.doctor import examine
 from app.cli.exit_status import FAULT, OK
 from app.cli.printing.lines import load_texts
+from app.providers import new_version
 from app.storage.paths import DataPaths
 from tests.storage.samples import log_bytes, log_file
+from tests.wire.versions import NEWS, version_server
 
 
 
@@ -217,3 +220,32 @@ async def test_progress_is_shown_on_a_terminal_alone(
         while len(found) < len(wanted):
             found += shown.read(1_000)
         assert found == wanted
+
+
+@pytest.mark.allow_blocking
+async def test_a_newer_version_is_named_as_the_window_found_it_last_and_nobody_is_asked(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def said(language: str = "en") -> tuple[object, object, object]:
+        [row] = [row for row in await _rows(data_dir, language) if row["check"] == "newer"]
+        return row["ok"], row["unused"], row["found"]
+
+    data_dir.mkdir()
+    # A checkout.
+    assert await said() == (True, True, "this build has no address to ask")
+    assert await said("ko") == (True, True, "이 빌드에는 확인할 주소가 없음")
+    with version_server(tmp_path) as server:
+        monkeypatch.setattr(new_version, "ADDRESS_FILE", str(tmp_path / "version_address.txt"))
+        assert await said() == (True, True, "not asked yet")
+        file = data_dir / "new_version.json"
+        file.write_text(json.dumps({"day": "2026-11-29"}))
+        assert await said() == (True, False, "none known, last asked on 2026-11-29")
+        assert await said("ko") == (True, False, "없음, 마지막 확인 2026-11-29")
+        link = f"https://{server.host}/new"
+        found = {"version": "9.1.0", "date": "2026-11-20", "news": NEWS, "link": link}
+        file.write_text(json.dumps({"day": "2026-11-29", "found": found}))
+        assert await said() == (True, False, f"Moot 9.1.0 (2026-11-20), {link}")
+        # What somebody wrote into the file is believed no more than an answer.
+        file.write_text(json.dumps({"day": "2026-11-29", "found": found | {"version": __version__}}))
+        assert await said() == (True, False, "none known, last asked on 2026-11-29")
+        assert server.requests == []

@@ -21,6 +21,7 @@ import app
 from app import __main__ as program
 from app.children import processes
 from app.linux import missing_libraries
+from app.providers import new_version
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGING = ROOT / "packaging"
@@ -28,6 +29,11 @@ SPEC = (PACKAGING / "moot.spec").read_text(encoding="utf-8")
 ISS = (PACKAGING / "windows" / "moot.iss").read_text(encoding="utf-8-sig")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SCRIPTS = sorted([*PACKAGING.glob("*.sh"), *PACKAGING.glob("*/*.sh"), *(ROOT / ".ci").iterdir()])
+
+
+def test_a_build_may_name_the_address_for_newer_versions_and_a_checkout_names_none():
+    assert f'"{new_version.ADDRESS_FILE}"' in SPEC
+    assert not list(ROOT.glob(f"resources/**/{new_version.ADDRESS_FILE}"))
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """The plug for models: providers' states, requests, the pieces of answers, and what a test or a search found.
 
 Also models that can be downloaded to this computer, the plug that keeps their files, and that of the network;
-what is known about a model, and who says so.
+what is known about a model, and who says so; the plug for a newer version of Moot.
 """
 
 import dataclasses
@@ -588,6 +588,24 @@ class Network(Protocol):
         The processes that run end when they have answered; new ones take what is asked from now on. Raises
         BadInput for what cannot be used.
         """
+
+
+class NewVersion(Frozen):
+    """A newer version of Moot: its day as ISO 8601, what is new in each language, and the page about it."""
+
+    version: str
+    day: str
+    news: Mapping[str, str]
+    link: str
+
+
+class NewVersions(Protocol):
+    """Looks for a newer version at one address, which the build names; "" where it names none."""
+
+    address: str
+
+    async def look(self) -> NewVersion | None:
+        """Return the newer version that is known, None for none; ask if the last look is a day ago."""
 
 
 _COMPATIBLE_LABEL = next(kind.label for kind in KINDS if kind.kind == COMPATIBLE)

@@ -86,7 +86,8 @@ class Settings(Frozen):
     first, `tools_off` are `assistant/tool`, `held_back` the ids of assistants that begin nothing more.
     `search_engine` is a name of the catalogue, or the address of a SearXNG server, `model_source` the
     addresses of mirrors for downloads of models, with spaces between them ("": the usual hub). `proxy` is an
-    address, `certificates` the path of a PEM file with certificates to trust. `max_month_usd` is the limit of
+    address, `certificates` the path of a PEM file with certificates to trust. `new_versions` lets Moot ask
+    once a day whether there is a newer version. `max_month_usd` is the limit of
     a calendar month, all sessions together; the other `max_…` are that of one user message, for the whole
     tree it sets off; 0 means no limit.
     """
@@ -118,6 +119,7 @@ class Settings(Frozen):
     model_source: str = ""
     proxy: str = ""
     certificates: str = ""
+    new_versions: bool = _setting(False, "privacy")
     max_model_calls: int = _setting(100, "limits", most=10_000)
     max_tool_rounds: int = _setting(60, "limits", most=10_000)
     max_sub_agent_runs: int = _setting(20, "limits", most=1_000)

@@ -19,7 +19,7 @@ from app.core.errors import BadInput, MootError, Problem
 from app.core.files import FileReader
 from app.core.frozen import Frozen
 from app.core.message import Message, Role
-from app.core.provider import Models, Network, ProviderStatus, TestResult
+from app.core.provider import Models, Network, NewVersions, ProviderStatus, TestResult
 from app.core.session import DOCX, PDF, ExportFormat, Session, SessionSummary, Status, resumable
 from app.core.session_files import is_usual
 from app.core.settings import Settings
@@ -368,6 +368,7 @@ class Plugs(Frozen):
     session_files: SessionFiles
     files: FileReader
     network: Network
+    new_versions: NewVersions
     as_html: Callable[[str], str]
     tamed: Callable[[str], str]
     embedded_problem: Callable[[], str]
@@ -412,7 +413,7 @@ class Engine:
         self._models = models
         self.files = plugs.files
         self.session_files = plugs.session_files
-        self.network = plugs.network
+        self.network, self.new_versions = plugs.network, plugs.new_versions
         self._prompts = prompts
         self._as_html, self._tamed = plugs.as_html, plugs.tamed
         self._embedded_problem = plugs.embedded_problem

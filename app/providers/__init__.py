@@ -7,5 +7,5 @@ them.
 (MIN_WAIT, MAX_WAIT). A new provider: core/catalog.py. `embedded_server`: the child program that runs a model
 on this computer. `model_file`: the file of the one that comes with Moot. `local_models`: this one, downloaded
 models and those from files of the user's, metered connections, servers such as Ollama; `model_fetch`: the
-child program that downloads.
+child program that downloads. `new_version`: whether there is a newer version of Moot.
 """

@@ -1,10 +1,9 @@
 """Child program: downloads one file, goes on where an earlier download stopped, and checks its size
-and SHA-256.
+and SHA-256; or reads one small answer.
 
 A job (`urls`, `size`, `sha256`, `target`) and the answers are lines of JSON: `{done, total, rate, left}` in
 bytes and seconds, then `{finished}` or `{failed, detail}`. The end of standard input pauses it; `target.part`
-stays. Each attempt begins with an address of `urls`, those of mirrors: what it leads to is valid for minutes
-(https://huggingface.co/docs/hub).
+stays. A job `{ask}` is answered by `{bytes}` and what its address gives: no bytes where that failed.
 """
 
 import errno
@@ -38,6 +37,9 @@ _MOST_FAILURES = 6
 _NEXT_MIRROR_AFTER = 3
 _LONGEST_WAIT = 300.0
 _OK, _UNSATISFIABLE = 200, 416
+_HEADERS = {"User-Agent": "Moot", "Accept-Encoding": "identity"}
+_ANSWER_BYTES = 64_000
+_ANSWER_SECONDS = 10.0
 
 
 class FetchProblem(StrEnum):
@@ -93,7 +95,7 @@ class FileFetch:
         self._done = 0
         self._hash = hashlib.sha256()
         self._told_at, self._told_done, self._rate = time.monotonic(), 0, 0.0
-        self._opener = _opener()
+        self._opener = _opener(urllib.request.HTTPRedirectHandler())
 
     def run(self) -> None:
         """Download what is missing. Raises FetchFailed."""
@@ -123,6 +125,8 @@ class FileFetch:
         self._told_done = self._done
 
     def _download(self) -> None:
+        # Each attempt begins with an address of a mirror: what it leads to is valid for minutes
+        # (https://huggingface.co/docs/hub).
         mirrors, failures = list(self._urls), 0
         while self._done < self._size:
             before = self._done
@@ -145,9 +149,7 @@ class FileFetch:
         """Download from one address until the end or a failure.
         Raises _Again, FetchFailed, OSError of the disk.
         """
-        headers = {"User-Agent": "Moot", "Accept-Encoding": "identity"}
-        if self._done:
-            headers["Range"] = f"bytes={self._done}-"
+        headers = _HEADERS | ({"Range": f"bytes={self._done}-"} if self._done else {})
         # The opener speaks http and https alone.
         request = urllib.request.Request(url, headers=headers)  # noqa: S310
         with self._part.open("ab", buffering=0) as file:
@@ -207,12 +209,8 @@ class FileFetch:
 
 
 def _refusal(error: urllib.error.HTTPError) -> _Again:
-    wait = error.headers.get("Retry-After", "")
-    return _Again(
-        _REFUSALS.get(error.code, FetchProblem.NETWORK),
-        f"HTTP {error.code}",
-        float(wait) if wait.isdecimal() else 0.0,
-    )
+    problem, wait = _REFUSALS.get(error.code, FetchProblem.NETWORK), error.headers.get("Retry-After", "")
+    return _Again(problem, f"HTTP {error.code}", float(wait) if wait.isdecimal() else 0.0)
 
 
 def _disk_error(error: OSError) -> FetchFailed:
@@ -220,8 +218,10 @@ def _disk_error(error: OSError) -> FetchFailed:
     return FetchFailed(FetchProblem.NO_SPACE if full else FetchProblem.DISK, error.strerror or str(error))
 
 
-def _opener() -> urllib.request.OpenerDirector:
-    """Return what opens http and https addresses, with the user's proxy and certificates."""
+def _opener(*more: urllib.request.BaseHandler) -> urllib.request.OpenerDirector:
+    """Return what opens http and https addresses, with the user's proxy and certificates;
+    it keeps no cookies, and follows redirects only with a handler for them.
+    """
     import certifi
 
     context = ssl.create_default_context()
@@ -234,11 +234,28 @@ def _opener() -> urllib.request.OpenerDirector:
         urllib.request.HTTPHandler(),
         urllib.request.HTTPSHandler(context=context),
         urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPRedirectHandler(),
         urllib.request.HTTPErrorProcessor(),
+        *more,
     ):
         opener.add_handler(handler)
     return opener
+
+
+def _answer_of(url: str) -> bytes:
+    """Return what an address answers, nothing for more than 64 kB, a redirect or a failure; after 10 s
+    the process ends.
+    """
+    # The timeout of a connection begins again with each byte.
+    clock = threading.Timer(_ANSWER_SECONDS, os._exit, (0,))
+    clock.daemon = True
+    clock.start()
+    with suppress(http.client.HTTPException, OSError, ValueError):
+        # The opener speaks http and https alone.
+        request = urllib.request.Request(url, headers=_HEADERS)  # noqa: S310
+        with _opener().open(request, timeout=_ANSWER_SECONDS) as answer:
+            data: bytes = answer.read(_ANSWER_BYTES + 1)
+            return data if len(data) <= _ANSWER_BYTES else b""
+    return b""
 
 
 def _end_when_paused() -> None:
@@ -257,6 +274,11 @@ def main() -> int:
             sys.stdout.write(json.dumps(line) + "\n")
             sys.stdout.flush()
 
+    if "ask" in job:
+        data = _answer_of(job["ask"])
+        tell({"bytes": len(data)})
+        sys.stdout.buffer.write(data)
+        return 0
     try:
         FileFetch(job, tell).run()
         tell({"finished": True})

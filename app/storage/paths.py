@@ -35,6 +35,7 @@ class DataPaths:
         self.usage = root / "usage.jsonl"
         self.schema = root / "schema.json"
         self.index = root / "index.json"
+        self.new_version = root / "new_version.json"
         self.certificates = root / "certificates.pem"
         self.lock = root / "lock"
         self.control = root / "control"

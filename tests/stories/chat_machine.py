@@ -27,6 +27,7 @@ from app.engine.engine import Engine, Plugs, Resources
 from app.engine.live_session import LiveSession
 from app.files.reader import FileReaders
 from app.markdown_page import as_html, tamed
+from app.providers.new_version import VersionFile
 from app.providers.remote import RemoteModels
 from app.storage.paths import DataPaths
 from app.storage.session_files import VersionedFiles
@@ -190,6 +191,7 @@ class ChatPlay:
             session_files=VersionedFiles(DataPaths(Path("none"))),
             files=FileReaders(),
             network=HostNetwork(Path("certificates.pem")),
+            new_versions=VersionFile(Path("none"), Path("none")),
             as_html=as_html,
             tamed=tamed,
             embedded_problem=lambda: "not_installed",

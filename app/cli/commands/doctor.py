@@ -34,11 +34,12 @@ from app.core.tool import ServerState
 from app.linux import input_method, install_command, missing_libraries
 from app.providers.model_file import find_model
 from app.providers.model_host.__main__ import LITELLM_VARIABLES
+from app.providers.new_version import VersionFile
 from app.storage.access import WriterLock, check_owner, keeps_permissions, open_to_others
 from app.storage.file_system import FileSystem, storage_error
 from app.storage.log import NOTHING
 from app.storage.log import faults as log_faults
-from app.storage.paths import DataPaths
+from app.storage.paths import DataPaths, resources_dir
 from app.storage.secrets import LOCKED, NO_KEYRING, SERVICE, TIMEOUT_SECONDS, KeyringQueue, default_backend
 from app.wiring import Moot, open_moot
 
@@ -96,7 +97,7 @@ async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts
     # Without these libraries Qt cannot be imported, which is said of them.
     left_out = ("PySide6_Essentials", "qasync") if missing else ()
     importing = start_owned(_import_faults([name for name in _PACKAGES if name not in left_out]))
-    findings = [_data_dir(paths, texts), *_permissions(paths, texts)]
+    findings = [_newer(paths, texts), _data_dir(paths, texts), *_permissions(paths, texts)]
     findings += [_lock(paths, texts), await _keyring(texts), _model_file(paths, texts)]
     rest = [_qt(missing, texts), *_input_method(texts), *await _from_files(paths, texts)]
     rest += await asyncio.to_thread(_logs, paths, texts)
@@ -143,6 +144,16 @@ def _versions(faults: Mapping[str, str], texts: Texts) -> Iterator[Finding]:
         installed.append(f"{package}{version}{fault}")
     remedy = texts("cli.doctor.install_packages", names=", ".join(faults)) if faults else ""
     yield _finding("packages", ", ".join(installed), remedy)
+
+
+def _newer(paths: DataPaths, texts: Texts) -> Finding:
+    """Report the newer version that the window has found when it looked last; asks nobody."""
+    versions = VersionFile(paths.new_version, resources_dir())
+    day, found = versions.last()
+    if found is not None:
+        return _finding("newer", f"Moot {found.version} ({found.day}), {found.link}")
+    state = "nobody" if not versions.address else "none" if day else "never"
+    return _finding("newer", texts(f"cli.doctor.newer.{state}", day=day), unused=state != "none")
 
 
 def _data_dir(paths: DataPaths, texts: Texts) -> Finding:

@@ -1,7 +1,9 @@
-"""The first page: what its input begins, a chat, a decision or work, and with whom."""
+"""The first page: what its input begins, a chat, a decision or work, and with whom; and a newer version."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
+from urllib.parse import urlsplit
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QAbstractButton, QMenu
@@ -11,6 +13,7 @@ from app.core.council import MIN_PARTICIPANTS, Ends
 from app.core.definitions import WorkflowDefinition
 from app.core.errors import BadInput, MootError
 from app.core.message import Attachment
+from app.core.provider import NewVersion
 from app.core.session import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode, DebateTools
 from app.core.texts import unmarked
 from app.engine.debate.providers import only_reads
@@ -19,12 +22,15 @@ from app.engine.workflow.commands import with_assistants
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.debates import ALONE, COMPARE, HOW, STOPS, DebateController
-from app.gui.controllers.sessions import MainPages, SessionViews
+from app.gui.controllers.sessions import MainPages, SessionController, SessionViews
+from app.gui.controllers.settings import SettingsController
+from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.display.descriptions import council_estimate_text, estimate_text, most_text
 from app.gui.files.user_files import is_seen
 from app.gui.pages.chat.chat_composer import short_name
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.panels.workflow.workflow_panel import offer_assistants
+from app.gui.tasks import timer
 from app.gui.widgets.choices import BEGINS, CHAT, DECIDE, WORK
 from app.gui.widgets.controls import ticked
 from app.gui.widgets.text import named, plain_tip, show_or_hide
@@ -196,7 +202,7 @@ class FirstPageController(Controller):
         menu.addSeparator()
         if self._is_council:
             on = self._state.flag(COMPARE, True)
-            act = partial(self._keep_flag, COMPARE, not on)
+            act = partial(self._choose, self._state.keep, COMPARE, not on)
             compare = ticked(menu, words("council.compare.tick"), on, act, words("council.compare.hint"))
             compare.setObjectName("council_compare_tick")
             # Not where no participant has a model that can compare answers.
@@ -226,12 +232,12 @@ class FirstPageController(Controller):
         for ends in (Ends.VERDICT, Ends.VOTE, Ends.MERGE, Ends.NONE):
             if ends == Ends.MERGE and not self._is_council:
                 continue
-            text, act = f"first.ends.{ends}", partial(self._choose_ends, ends)
+            text, act = f"first.ends.{ends}", partial(self._choose, self._debates.choose_ends, ends)
             ticked(menu, words(text), ends == self.ends, act, words(f"{text}.hint"))
         if self._is_council:
             menu.addSeparator()
             on = self._state.flag(STOPS, False)
-            act = partial(self._keep_flag, STOPS, not on)
+            act = partial(self._choose, self._state.keep, STOPS, not on)
             stops = ticked(menu, words("first.stops"), on, act, words("first.stops.hint"))
             stops.setObjectName("stop_after_answers")
         menu.addSeparator()
@@ -252,15 +258,11 @@ class FirstPageController(Controller):
         entries = {"": words(f"setup.{what}.automatic")} | ({chosen: seat_of(chosen)[1]} if chosen else {})
         entries |= {item: f"{name} ({seat_of(item)[1]})" for item, name in offered.items()}
         for name, text in entries.items():
-            ticked(inside, unmarked(text), name == chosen, partial(self._choose_reader, choose, name))
+            ticked(inside, unmarked(text), name == chosen, partial(self._choose, choose, name))
         menu.addMenu(inside)
 
-    def _choose_reader(self, choose: Callable[[str], None], name: str) -> None:
-        choose(name)
-        self.refresh()
-
-    def _choose_ends(self, ends: Ends) -> None:
-        self._debates.choose_ends(ends)
+    def _choose(self, choose: Callable[..., None], *chosen: object) -> None:
+        choose(*chosen)
         self.refresh()
 
     def _choose_how(self, how: str) -> None:
@@ -271,10 +273,6 @@ class FirstPageController(Controller):
 
     def _show_setup(self) -> None:
         self._debates.show_new(self._page.composer.box.text(), council=self._is_council)
-
-    def _keep_flag(self, name: str, on: bool) -> None:
-        self._state.keep(name, on)
-        self.refresh()
 
     # Work
 
@@ -439,3 +437,69 @@ class FirstPageController(Controller):
             self._toasts.show_toast(self._language("first.no_images"))
             return
         self._debates.begin(text, attachments, council=self._is_council)
+
+
+LOOK = "look for a newer version"
+# What `window.ini` calls whether the user has answered, and the version that is not to be shown.
+ANSWERED, SKIPPED = "new_versions_answered", "skipped_version"
+# After the window had the processor to itself, and how often it is seen whether the day is another one.
+LOOK_AFTER_S, LOOK_EVERY_MS = 3.0, 3_600_000
+
+
+class NewVersionController(Controller):
+    """Asks once whether newer versions may be looked for, and shows the one that is found."""
+
+    def __init__(
+        self, parts: Parts[WindowFrame], settings: SettingsController, sessions: SessionController
+    ) -> None:
+        super().__init__(parts)
+        self._settings, self._sessions = settings, sessions
+        self._versions, self._line = parts.engine.new_versions, parts.window.first_page.version
+        self._found: NewVersion | None = None
+        self._line.accepted.connect(self._on_accepted)
+        self._line.dismissed.connect(self._on_dismissed)
+        self._keep_fresh(settings.applied)
+        timer(self, LOOK_EVERY_MS, self.refresh).start()
+
+    def refresh(self) -> None:
+        """Look for a newer version where the user allows it, and show what is known."""
+        if self._versions.address and self._settings.current().new_versions:
+            self._state.keep(ANSWERED, True)
+            self._tasks.start(LOOK, self._find())
+        else:
+            self._tasks.cancel(LOOK)
+            self._found = None
+        self._show()
+
+    async def _find(self) -> None:
+        await asyncio.sleep(LOOK_AFTER_S)
+        self._found = await self._versions.look()
+        self._show()
+
+    def _show(self) -> None:
+        words, found, address = self._language, self._found, self._versions.address
+        if found is not None:
+            self._line.show_offer(self._title(found), words("version.news"), words("version.skip"))
+            shown = found.version != self._state.text(SKIPPED)
+        else:
+            text = words("version.ask", host=urlsplit(address).netloc)
+            self._line.show_offer(text, words("prompt.yes"), words("prompt.no"))
+            shown = bool(address) and not self._state.flag(ANSWERED, False)
+        self._line.setVisible(shown)
+
+    def _title(self, found: NewVersion) -> str:
+        return self._language("version.newer", version=found.version, day=self._language.day(found.day))
+
+    def _on_accepted(self) -> None:
+        if (found := self._found) is None:
+            self._settings.change({"new_versions": True})
+            return
+        words = self._language
+        texts = self._title(found), found.news[words.name], words("version.page")
+        dialog = ConfirmDialog(words, *texts, self._window)
+        dialog.open_for(lambda: self._sessions.open_link(found.link, ""))
+
+    def _on_dismissed(self) -> None:
+        self._state.keep(*((SKIPPED, self._found.version) if self._found else (ANSWERED, True)))
+        self._show()
+        self._window.chat_page.take_focus()

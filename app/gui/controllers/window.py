@@ -30,7 +30,7 @@ from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.debates import CouncilController, DebateController, PanelCommands
 from app.gui.controllers.decisions import DecisionController
 from app.gui.controllers.definitions import AssistantCommands, GroupCommands, Kinds
-from app.gui.controllers.first_page import FirstPageController
+from app.gui.controllers.first_page import FirstPageController, NewVersionController
 from app.gui.controllers.palette import LettersToInput, PaletteController, SavedPromptController
 from app.gui.controllers.sessions import FolderController, MainPages, SessionController, SessionViews
 from app.gui.controllers.settings import ProviderController, ServerConsent, SettingsController
@@ -288,6 +288,7 @@ class WindowController(QObject):
         composer.allow_requested.connect(self.server_consent.ask)
         composer.folder_left.connect(lambda: self.folders.choose(""))
         self.settings = SettingsController(parts, data_dir, self.providers)
+        self.new_versions = NewVersionController(parts, self.settings, self.sessions)
         self.settings.keep_favourites(composer.model, self.panel.setup.conclusion.judge)
         self.panel.setup.seats.picker.favourites = lambda: self.settings.current().favourite_models
         self.palette = PaletteController(parts, self.actions())

@@ -195,6 +195,7 @@ class FirstPage(QObject):
         self._hand_over = FirstCard(look, "list-checks", "first_group")
         self._connect = FirstCard(look, "cpu", "first_connect", self._other)
         self._cards = FirstCards((self._decide, self._hand_over, self._connect))
+        self.version = OfferLine(look, "first_version", "info", "accent", in_words=True)
         self._missing = False
         # Whether the third card connects providers; else it starts without a key.
         self._connects = True
@@ -258,9 +259,10 @@ class FirstPage(QObject):
         self._about.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         row = frame("", hbox(self.mode, (self._about, 1), margins=(SIDE, 0, SIDE, 0), spacing=14))
         vbox(STRETCH, heading, tall(22), centred(row, MAX_COLUMN + 2 * SIDE), inside=self.over)
-        below = vbox(self.who, self.offers, self._model, self._cards, margins=(SIDE, 8, SIDE, 14), spacing=8)
+        parts = (self.who, self.offers, self._model, self._cards, self.version)
+        below = vbox(*parts, margins=(SIDE, 8, SIDE, 14), spacing=8)
         vbox(centred(frame("", below), MAX_COLUMN + 2 * SIDE), STRETCH, inside=self.under)
-        show_if(False, self._model, self._cards)
+        show_if(False, self._model, self._cards, self.version)
 
     @property
     def _fetches(self) -> bool:
@@ -284,12 +286,8 @@ class FirstPage(QObject):
         words, connects = self._language, self._connects
         self._about.setText(words(f"first.mode.{self.mode.value()}.hint"))
         self._retranslate_model()
-        cards = (
-            (self._decide, DECIDE),
-            (self._hand_over, WORK),
-            (self._connect, "connect" if connects else "keyless"),
-        )
-        for card, key in cards:
+        third = "connect" if connects else "keyless"
+        for card, key in ((self._decide, DECIDE), (self._hand_over, WORK), (self._connect, third)):
             card.title.setText(words(f"first.{key}.title"))
             card.button.show_words(words(f"first.{key}.button"))
             card.text.setText(words(f"first.{key}.text"))

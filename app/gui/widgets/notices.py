@@ -244,19 +244,23 @@ def announce(speaker: QWidget, text: str, *, at_once: bool = False) -> None:
 
 
 class OfferLine(Frame):
-    """A line with an offer and a button; shows the progress of the work. Emits `accepted` and `dismissed`."""
+    """A line with an offer and a button; shows the progress of the work. Emits `accepted` and `dismissed`.
+
+    What dismisses it is a cross, or a button `in_words`.
+    """
 
     accepted = Signal()
     dismissed = Signal()
 
-    def __init__(self, look: Look, name: str, icon: str, colour: str) -> None:
+    def __init__(self, look: Look, name: str, icon: str, colour: str, *, in_words: bool = False) -> None:
         super().__init__("card", name)
         self._text = ElidedLabel("meta")
         self._bar = QProgressBar(textVisible=False)
         self._bar.setFixedSize(110, 6)
         self._bar.hide()
         self._button = button("link", f"{name}_accept", self.accepted)
-        self._dismiss = icon_button(look, "x", f"{name}_dismiss", self.dismissed)
+        dismiss = f"{name}_dismiss", self.dismissed
+        self._dismiss = button("link", *dismiss) if in_words else icon_button(look, "x", *dismiss)
         bar = (self._bar, 0, Qt.AlignmentFlag.AlignVCenter)
         parts = (HeadingIcon(look, icon, colour), (self._text, 1), bar, self._button, self._dismiss)
         hbox(*parts, inside=self, margins=(14, 4, 6, 4), spacing=9)
@@ -267,6 +271,7 @@ class OfferLine(Frame):
         self._button.setText(action)
         self._button.setAccessibleName(f"{action}: {text}")
         self._dismiss.setVisible(bool(dismiss))
+        self._dismiss.setText(dismiss)
         name_button(self._dismiss, dismiss)
         self._bar.hide()
 

@@ -554,16 +554,17 @@ PARTS = (
 )
 
 
-class PrivacyPage(Page):
-    """Says what is sent to each provider, to the web and to each MCP server, and when."""
-
-    SCROLLS = True
+class PrivacyPage(SettingsPage):
+    """Says what is sent to each provider, to the web and to each MCP server, and when; also whether a
+    newer version is looked for.
+    """
 
     def __init__(self, ground: Ground) -> None:
-        super().__init__(ground)
-        self.lead = Paragraph("card_text")
+        super().__init__(ground, "privacy")
+        self.lead, self.asked = Paragraph("card_text"), Paragraph("hint")
         self._cards = vbox(spacing=8)
-        vbox(self.lead, self._cards, inside=self, spacing=12)
+        vbox(self.lead, self._cards, 6, self.rows, self.asked, inside=self, spacing=12)
+        self.rows.fields["new_versions"].control.setEnabled(bool(self._engine.new_versions.address))
         self._look.changed.connect(self.retranslate)
         self._language.follow(self.retranslate)
 
@@ -578,6 +579,8 @@ class PrivacyPage(Page):
         providers = [status for status in engine.providers() if status.ready]
         away = [status for status in providers if not stays_here(status)]
         self.lead.setText(words("privacy.some" if away else "privacy.nothing"))
+        address = engine.new_versions.address
+        self.asked.setText(words("privacy.asked" if address else "privacy.asked.nobody", address=address))
         empty(self._cards)
         for provider in sorted(providers, key=stays_here):
             self._add_provider(provider)
@@ -589,13 +592,9 @@ class PrivacyPage(Page):
         self._add("eye-off", words("privacy.moot"), "", words("privacy.moot.text"))
 
     def _add_provider(self, status: ProviderStatus) -> None:
-        words, name = self._language, self._language.provider(status)
-        if stays_here(status) and not status.base_url:
-            self._add("lock", name, "", words("privacy.embedded"))
-        elif stays_here(status):
-            self._add("lock", name, status.base_url, words("privacy.local"))
-        else:
-            self._add("plug", name, status.base_url, words("privacy.provider", name=name))
+        words, name, here = self._language, self._language.provider(status), stays_here(status)
+        key = "provider" if not here else "local" if status.base_url else "embedded"
+        self._add("lock" if here else "plug", name, status.base_url, words(f"privacy.{key}", name=name))
 
     def _add_server(self, status: ServerStatus) -> None:
         server, words = status.server, self._language
