@@ -169,7 +169,6 @@ def test_without_a_certificate_a_program_of_windows_stays_unsigned(tmp_path):
     assert program.read_bytes() == windows_program()
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(
     not (shutil.which("osslsigncode") and shutil.which("openssl")), reason="needs osslsigncode"
 )
