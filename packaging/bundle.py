@@ -1,7 +1,7 @@
 """Builds the installable programs in build/dist: a folder, a .deb and a tar archive.
 
-`dev.py build` runs it with the environment's Python and PyInstaller on its path; on macOS and Windows it
-makes the folder that `packaging/macos` and `packaging/windows` continue with.
+`dev.py build` runs it with the environment's Python and PyInstaller on its path; on macOS it makes Moot.app,
+which `packaging/macos` continues with.
 """
 
 import argparse
@@ -141,6 +141,9 @@ def freeze() -> None:
     """Make the folder build/dist/moot with PyInstaller, and add the licences of its contents."""
     say("collecting the program (a few minutes)")
     shutil.rmtree(DIST, ignore_errors=True)
+    if sys.platform == "darwin":
+        # Moot.app is sealed as it is made: they must be there before, and moot.spec takes them along.
+        add_licences(WORK / "licences")
     places: list[str | Path] = ["--distpath", DIST, "--workpath", WORK / "work"]
     run(
         [
@@ -159,11 +162,13 @@ def freeze() -> None:
         for pattern in ("libpython*", "xllamacpp/*.so"):
             for library in (FOLDER / "_internal").glob(pattern):
                 run(["strip", "--strip-unneeded", library])
-    add_licences(FOLDER / "licences")
+    if sys.platform != "darwin":
+        add_licences(FOLDER / "licences")
 
 
 def add_licences(target: Path) -> None:
     """Copy Moot's licence, the list of third-party software, and every package's licence texts."""
+    shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(PACKAGING / "licences", target)
     shutil.copytree(ROOT / "resources" / "models" / "licences", target, dirs_exist_ok=True)
     shutil.copy2(ROOT / "LICENSE", target / "Moot.txt")

@@ -225,6 +225,14 @@ def test_the_lines_for_other_agents_are_those_of_the_readme() -> None:
         assert page_of(language, "mcp").blocks == lines
 
 
+def test_it_is_said_how_to_open_a_build_that_is_not_signed() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for said in (readme, page_of("en", "start").source):
+        assert "Open Anyway" in said and "More info" in said and "Run anyway" in said
+    korean = page_of("ko", "start").source
+    assert "‘그래도 열기’" in korean and "‘추가 정보’를 누른 다음 ‘실행’" in korean
+
+
 def test_the_readme_is_short_and_what_it_shows_is_there() -> None:
     page = Page(ROOT / "README.md")
     source = page.source
