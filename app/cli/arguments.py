@@ -58,6 +58,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "outcome": ("debates.note_outcome",),
     "blind": ("debates.blind",),
     "doctor": ("",),
+    "quit": ("",),
     "usage": ("providers.usage",),
     "mcp": ("",),
     "background": ("",),
@@ -68,7 +69,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
 }
 # Of those with a function these change nothing, and neither does the action `list`.
 _READING = ("show", "files", "export", "sessions", "providers", "panels", "decisions", "journal", "usage")
-_WITHOUT_JSON = ("pause", "stop", "delete", "export", "backup")
+_WITHOUT_JSON = ("pause", "stop", "delete", "export", "backup", "quit")
 
 
 class Typed:
