@@ -244,6 +244,11 @@ class _Parser(argparse.ArgumentParser):
     own: ClassVar[Mapping[str, str]] = {}
     fill: Callable[[], None] = staticmethod(lambda: None)
 
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how)
+        # Python 3.14 would colour the help, whose words are then not found.
+        self.color = False
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         self.fill()
         return super().parse_known_args(args, namespace)
