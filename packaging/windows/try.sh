@@ -32,7 +32,6 @@ entry='HKCU\Software\Microsoft\Windows\CurrentVersion\Uninstall\Moot'
 topic="Should cities ban private cars from their centres?"
 failed=0
 started=()
-shown=""
 
 say() { echo "try [$SECONDS s] $*"; }
 check() { # WHAT COMMAND...
@@ -60,23 +59,18 @@ is_fine() { # FILE: the doctor finds no problem
 runs() { [ -e "$data/control" ]; } # whoever holds the data directory writes this file, and removes it at its end
 sessions() { find "$data/sessions" -mindepth 1 -maxdepth 1 | wc -l; }
 
-screen() { # an X server for the windows of this run
-    [ -z "$shown" ] || return 0
-    exec {shown}< <(exec Xvfb -displayfd 1 -screen 0 1440x900x24 -nolisten tcp 2>/dev/null)
-    started+=($!)
-    local number
-    read -r -u "$shown" number
-    export DISPLAY=:$number
-}
 picture() { import -window root "$folder/$1.png"; }
 open_window() { # sets `opened` to the milliseconds until its engine is there, `window` to the process
-    screen
     # One that was killed has left it.
     rm -f "$data/control"
     local before=$(date +%s%3N)
     MOOT_SECONDS=3600 windows "$program/Moot.exe" >"$folder/window.txt" &
     window=$!
-    until_true 240 runs || return 1
+    if ! until_true 240 runs; then
+        picture not-opened
+        ps -eo pid,stat,etimes,args >"$folder/not-opened.txt"
+        return 1
+    fi
     opened=$(($(date +%s%3N) - before))
 }
 is_closed() { ! runs && ! kill -0 "$window" 2>/dev/null; }
@@ -85,6 +79,12 @@ end_all() {
     wineserver -k
 }
 trap end_all EXIT
+
+# Before the first program: where Wine has begun without a screen, windows that are opened later never appear on one.
+exec {screen}< <(exec Xvfb -displayfd 1 -screen 0 1440x900x24 -nolisten tcp 2>/dev/null)
+started+=($!)
+read -r -u "$screen" number
+export DISPLAY=:$number
 
 step_new_windows() {
     rm -rf "$WINEPREFIX"
