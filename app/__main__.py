@@ -29,6 +29,9 @@ def main() -> int:
         _leave_bundle()
         if sys.argv[1:] and sys.argv[1] in CHILD_PROGRAMS:
             return int(importlib.import_module(CHILD_PROGRAMS[sys.argv[1]]).main())
+    if sys.stderr is None:
+        # A program of the window on Windows has no standard streams; what is written is discarded.
+        sys.stdout = sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     if not sys.argv[1:]:
         return _open_window()
 
@@ -105,9 +108,6 @@ def _leave_bundle() -> None:
         os.environ.pop(name, None)
     if "LD_LIBRARY_PATH_ORIG" in os.environ:
         os.environ["LD_LIBRARY_PATH"] = os.environ.pop("LD_LIBRARY_PATH_ORIG")
-    if sys.stderr is None:
-        # A windowed program on Windows has no standard streams; what is written is discarded.
-        sys.stdout = sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
 
 
 if __name__ == "__main__":

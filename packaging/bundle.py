@@ -45,7 +45,7 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         check_recipes()
-        make_icons()
+        make_icons(WORK / "icons")
         freeze()
         if sys.platform.startswith("linux") and not arguments.folder:
             tree = make_tree()
@@ -84,8 +84,8 @@ def check_recipes() -> None:
 # Icons ---------------------------------------------------------------------------------------
 
 
-def make_icons() -> Path:
-    """Draw the icon in every size for all three systems; return the folder."""
+def make_icons(icons: Path) -> None:
+    """Draw the icon in every size for all three systems into a folder."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtCore import QBuffer, QIODevice
     from PySide6.QtGui import QGuiApplication, QImage, QPainter
@@ -93,7 +93,6 @@ def make_icons() -> Path:
 
     application = QGuiApplication.instance() or QGuiApplication(sys.argv[:1])
     renderer = QSvgRenderer(str(ROOT / "resources" / "icons" / "moot.svg"))
-    icons = WORK / "icons"
     icons.mkdir(parents=True, exist_ok=True)
     pictures: dict[int, bytes] = {}
     for size in SIZES:
@@ -110,7 +109,6 @@ def make_icons() -> Path:
     del application
     (icons / "moot.ico").write_bytes(ico([(size, pictures[size]) for size in SIZES if size <= 256]))
     (icons / "moot.icns").write_bytes(icns(pictures))
-    return icons
 
 
 def ico(pictures: Sequence[tuple[int, bytes]]) -> bytes:

@@ -58,6 +58,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "outcome": ("debates.note_outcome",),
     "blind": ("debates.blind",),
     "doctor": ("",),
+    "quit": ("",),
     "usage": ("providers.usage",),
     "mcp": ("",),
     "background": ("",),
@@ -68,7 +69,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
 }
 # Of those with a function these change nothing, and neither does the action `list`.
 _READING = ("show", "files", "export", "sessions", "providers", "panels", "decisions", "journal", "usage")
-_WITHOUT_JSON = ("pause", "stop", "delete", "export", "backup")
+_WITHOUT_JSON = ("pause", "stop", "delete", "export", "backup", "quit")
 
 
 class Typed:
@@ -242,6 +243,11 @@ class _Parser(argparse.ArgumentParser):
 
     own: ClassVar[Mapping[str, str]] = {}
     fill: Callable[[], None] = staticmethod(lambda: None)
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how)
+        # Python 3.14 would colour the help, whose words are then not found.
+        self.color = False
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         self.fill()

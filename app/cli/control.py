@@ -3,7 +3,8 @@ of the others.
 
 A TCP socket on 127.0.0.1; its port and a 256-bit token are in the file `control`, which only its owner can
 read. JSON lines of at most 64 kB: one request, then output and questions, then the exit status. The other way
-go answers and the request to pause. A window asks a Moot without one to give way (`ask_to_yield`).
+go answers and the request to pause. A window asks a Moot without one to give way (`ask_to_yield`), and
+`moot quit` asks whoever holds it to end (`end_other`).
 """
 
 import asyncio
@@ -16,20 +17,28 @@ import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.children.private_files import replace_text
 from app.cli.arguments import Arguments
-from app.cli.exit_status import PAUSED_OR_STOPPED
+from app.cli.exit_status import FAULT, OK, PAUSED_OR_STOPPED
 from app.cli.interrupt import Interrupt, beside
 from app.cli.terminal import Out
 from app.core.json_values import object_in
 from app.core.owned_tasks import end_tasks, start_owned
+from app.core.texts import Texts
+from app.storage.access import WriterLock
 from app.storage.file_system import storage_errors
+from app.storage.paths import DataPaths
+
+if TYPE_CHECKING:
+    import psutil
 
 MAX_LINE = 64 * 1024
 _HOST = "127.0.0.1"
 _RAISE = "raise"
 _YIELD = "yield"
+_END = "end"
 # JSON needs at most six bytes for a character, so a piece of this length fits in a line.
 _PIECE = 8 * 1024
 _CONNECT_S = 2.0
@@ -37,6 +46,8 @@ _REQUEST_S = 5.0
 # Pausing ends what the models are asked at once.
 _YIELD_S = 20.0
 _ACCEPT_AGAIN_S = 0.05
+_END_TRIES = 600
+_END_AGAIN_S = 0.1
 # The most connections that have not shown the token; each costs a file descriptor.
 MOST_STRANGERS = 16
 
@@ -70,6 +81,8 @@ class ControlServer:
     # Pauses all sessions because a window wants the data directory, and returns the ids of those that ran;
     # None where the window cannot have it now.
     give_way: GiveWay | None = None
+    # Ends this Moot as a signal does: what runs is paused and saved.
+    end: Callable[[], None] | None = None
     _yields: bool = field(default=False, init=False)
     given_way: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _token: str = field(default_factory=lambda: secrets.token_hex(32), init=False)
@@ -178,6 +191,10 @@ class ControlServer:
             await out.send({"exit": 0 if self._raise_window is not None else 2})
         elif verb == _YIELD:
             await self._yield(out)
+        elif verb == _END:
+            await out.send({"exit": 0 if self.end is not None else 2})
+            if self.end is not None:
+                self.end()
         else:
             values = request.get("arguments")
             arguments = Arguments.from_json(values if isinstance(values, dict) else {})
@@ -309,6 +326,35 @@ async def ask_to_yield(path: Path) -> tuple[str, ...] | None:
     if reply.get("exit") != 0 or not isinstance(sessions, list):
         return None
     return tuple(session for session in sessions if isinstance(session, str))
+
+
+async def end_other(paths: DataPaths, out: Out, texts: Texts) -> int:
+    """Ask the Moot that holds the data directory to end, wait until its process is gone, and say so."""
+    import psutil
+
+    lock, owner, asked = WriterLock(paths), None, False
+    for _ in range(_END_TRIES):
+        if not lock.is_held() and (owner is None or has_ended(owner)):
+            await out.write(texts("cli.quit.done" if asked else "cli.quit.none") + "\n")
+            return OK
+        # The owner may be just starting or ending; then nobody answers yet.
+        with contextlib.suppress(UnansweredError, psutil.NoSuchProcess):
+            if not asked and (pid := owner_pid(paths.control)) is not None:
+                owner = psutil.Process(pid)
+                asked = (await _answer_to(paths.control, _END, _REQUEST_S)).get("exit") == 0
+        await asyncio.sleep(_END_AGAIN_S)
+    await out.complain(texts("cli.quit.stays", pid=owner.pid if owner is not None else "?"))
+    return FAULT
+
+
+def has_ended(process: "psutil.Process") -> bool:
+    """Return whether a process is gone, or only waits for its parent to look at how it ended."""
+    import psutil
+
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 async def _answer_to(path: Path, verb: str, seconds: float) -> dict[str, object]:

@@ -60,6 +60,10 @@ async def _run(arguments: Arguments, out: Out, interrupted: "Interrupt") -> int:
             from app.cli.commands.doctor import examine
 
             return await examine(paths, arguments, out, load_texts(arguments.language))
+        if arguments.command == "quit":
+            from app.cli.control import end_other
+
+            return await end_other(paths, out, load_texts(arguments.language))
         if arguments.command == "background":
             from app.cli.running import run_background
 

@@ -26,7 +26,7 @@ from app import __version__
 from app.children.private_files import last_lines
 from app.children.processes import moot_command, moot_environment, start_detached
 from app.cli.arguments import TOLD_WHOLE, Arguments
-from app.cli.control import TooLongError, UnansweredError, hand_over, owner_pid
+from app.cli.control import TooLongError, UnansweredError, hand_over, has_ended, owner_pid
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
 from app.cli.interrupt import Interrupt, beside
 from app.core.session import CLASSIC_MODES, DebateMode
@@ -122,7 +122,7 @@ class Owner:
         Raises CallError where the last one could not be.
         """
         if self._started is not None:
-            if not _has_ended(self._started):
+            if not has_ended(self._started):
                 return
             self._started = None
             if not self._reached and (complaint := _complaint(self._paths)):
@@ -155,13 +155,6 @@ def _start_background(paths: DataPaths) -> psutil.Process:
             cwd=paths.root,
         )
     return psutil.Process(number)
-
-
-def _has_ended(process: psutil.Process) -> bool:
-    try:
-        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 def _complaint(paths: DataPaths) -> str:

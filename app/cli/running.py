@@ -123,7 +123,8 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
     def give_way() -> Awaitable[list[str]] | None:
         return put_away_all(moot) if interrupted.session_id else None
 
-    server = ControlServer(moot.paths.control, functools.partial(run_for_another, moot), give_way=give_way)
+    run_other = functools.partial(run_for_another, moot)
+    server = ControlServer(moot.paths.control, run_other, give_way=give_way, end=interrupted.close)
     passing_on = asyncio.create_task(_pass_on(interrupted, server))
     try:
         await server.start()
@@ -212,6 +213,7 @@ async def run_background(
         paths.control,
         functools.partial(run_for_another, moot),
         give_way=functools.partial(put_away_all, moot),
+        end=interrupted.close,
     )
     try:
         await server.start()

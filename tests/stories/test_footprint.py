@@ -155,7 +155,7 @@ def test_no_link_of_a_web_page_starts_moot(data_dir: Path) -> None:
         for folder in ("app", "packaging", "resources")
         for path in (PROJECT / folder).rglob("*")
         if path.is_file()
-        and path.suffix in {".py", ".desktop", ".plist", ".spec", ".iss", ".xml", ".in", ".json"}
+        and path.suffix in {".py", ".desktop", ".plist", ".spec", ".nsi", ".xml", ".in", ".json"}
     ]
     assert len(files) > 100
     found = [
