@@ -18,6 +18,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 import pytest
+from shiboken6 import Object
 
 from app.core.frozen import Frozen
 from app.core.session import ExportFormat
@@ -159,7 +160,9 @@ def noted() -> Iterator[dict[CodeType, Call]]:
         function = getattr(type(owner), code.co_name, None) if isinstance(owner, Frozen) else None
         function = function or frame.f_globals.get(code.co_name)
         is_it = callable(function) and getattr(inspect.unwrap(function), "__code__", None) is code
-        if is_it and any(is_marked(value) for value in given.values()):
+        # An object of Qt's, as what is painted with, may be gone later.
+        is_plain = not any(isinstance(value, Object) for value in given.values())
+        if is_it and is_plain and any(is_marked(value) for value in given.values()):
             found[code] = Call(function, given)
 
     threading.setprofile(note)
