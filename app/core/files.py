@@ -46,18 +46,7 @@ MOST_PDF_PAGES: Final = 100
 or charge for it dearly.
 """
 
-IMAGE_SUFFIXES: Final = (
-    ".png",
-    ".jpg",
-    ".jpeg",
-    ".webp",
-    ".gif",
-    ".bmp",
-    ".tif",
-    ".tiff",
-    ".avif",
-    ".heic",
-)
+IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic")
 """Pictures that are read, or named where the system cannot read them."""
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."

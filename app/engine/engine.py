@@ -153,10 +153,7 @@ class Permissions:
 
 
 def _of_session(
-    summary: SessionSummary,
-    known: Mapping[str, str],
-    of_server: Mapping[str, str],
-    agents: Mapping[str, str],
+    summary: SessionSummary, known: Mapping[str, str], of_server: Mapping[str, str], agents: Mapping[str, str]
 ) -> Iterable[Permission]:
     """Group a session's permissions by server.
     A consent of a server's tool begins with the server's fingerprint, and that of an external agent's folder

@@ -14,10 +14,7 @@ MAX_OPTIONS: Final = 50
 MAX_OPTION: Final = 500
 
 # What stands around a question, in its language: title, yes, no, send.
-_WORDS: Final = {
-    "en": ("Question", "Yes", "No", "Send"),
-    "ko": ("질문", "예", "아니요", "보내기"),
-}
+_WORDS: Final = {"en": ("Question", "Yes", "No", "Send"), "ko": ("질문", "예", "아니요", "보내기")}
 _PAGE: Final = """<!doctype html>
 <html lang="{language}"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy"

@@ -23,10 +23,7 @@ class ToolHostClient(HostClient):
     """
 
     def __init__(
-        self,
-        *,
-        redact: Callable[[str], str] = lambda text: text,
-        log_dir: Path | None = None,
+        self, *, redact: Callable[[str], str] = lambda text: text, log_dir: Path | None = None
     ) -> None:
         super().__init__(TOOL_HOST, redact=redact, log_dir=log_dir)
         self.on_news: Callable[[Line], None] = lambda _: None

@@ -277,11 +277,7 @@ class Answer:
     """The answer as it grows over the attempts of one call."""
 
     def __init__(
-        self,
-        live: LiveSession,
-        plan: CallPlan,
-        models: MeteredModels,
-        clock: Callable[[], float],
+        self, live: LiveSession, plan: CallPlan, models: MeteredModels, clock: Callable[[], float]
     ) -> None:
         self._live = live
         self._plan = plan

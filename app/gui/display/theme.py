@@ -103,12 +103,7 @@ LIGHT = Tokens(
     error_bg="#FDECEC",
     user="#3F3E39",
     on_user="#FFFFFF",
-    speakers=(
-        ("#0C7A60", "#E1F3EE"),
-        ("#AB5030", "#FAEAE3"),
-        ("#2466D1", "#E4EDFB"),
-        ("#7A4FC4", "#EFE8FA"),
-    ),
+    speakers=(("#0C7A60", "#E1F3EE"), ("#AB5030", "#FAEAE3"), ("#2466D1", "#E4EDFB"), ("#7A4FC4", "#EFE8FA")),
 )
 
 DARK = Tokens(
@@ -134,12 +129,7 @@ DARK = Tokens(
     error_bg="#3E1F1F",
     user="#CFCBC0",
     on_user="#191918",
-    speakers=(
-        ("#4CC5A4", "#17332B"),
-        ("#E89A78", "#3B251B"),
-        ("#7FAEFF", "#1B2A45"),
-        ("#B795F2", "#2D2342"),
-    ),
+    speakers=(("#4CC5A4", "#17332B"), ("#E89A78", "#3B251B"), ("#7FAEFF", "#1B2A45"), ("#B795F2", "#2D2342")),
 )
 
 

@@ -249,10 +249,7 @@ async def try_provider(call: ModelCall) -> dict[str, Any]:
         raise ProviderError(FailureKind.MODEL_NOT_FOUND, "the server names no model")
     started = asyncio.get_running_loop().time()
     trial = dataclasses.replace(
-        call,
-        model=model,
-        messages=[{"role": "user", "content": "Say: ready."}],
-        max_tokens=_MAX_TOKENS,
+        call, model=model, messages=[{"role": "user", "content": "Say: ready."}], max_tokens=_MAX_TOKENS
     )
     try:
         await ask(trial, DeltaBuffer(lambda _: None))

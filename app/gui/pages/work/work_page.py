@@ -607,10 +607,7 @@ class WorkPage(ListPage):
         language.follow(self._retranslate)
 
     def show_work(
-        self,
-        rows: Sequence[WorkRow],
-        assistants: Sequence[AssistantRow],
-        colours: Mapping[str, int],
+        self, rows: Sequence[WorkRow], assistants: Sequence[AssistantRow], colours: Mapping[str, int]
     ) -> None:
         """Show all work as it is now; `colours` are those of assistants by name."""
         self._rows, self._assistants = rows, assistants
