@@ -157,6 +157,14 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture
+def few_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the doctor leave out the packages that take seconds to import; tests/test_doctor.py has them imported."""
+    from app.cli.commands import doctor
+
+    monkeypatch.setattr(doctor, "_PACKAGES", {"msgspec": "msgspec"})
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _plain_style() -> Iterator[None]:
     """Take the window's style off the application after a file: widgets of the next one are tested plain."""

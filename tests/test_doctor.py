@@ -12,7 +12,6 @@ from keyring.errors import KeyringLocked
 
 from app import __version__
 from app.cli.arguments import Arguments
-from app.cli.commands import doctor
 from app.cli.commands.doctor import examine
 from app.cli.exit_status import FAULT, OK
 from app.cli.printing.lines import load_texts
@@ -22,12 +21,11 @@ from tests.storage.samples import log_bytes, log_file
 from tests.wire.versions import NEWS, version_server
 
 
-
 @pytest.fixture(autouse=True)
-def few_packages(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the packages that take seconds to import, but where they are what a test is about."""
+def seldom_all_packages(request: pytest.FixtureRequest) -> None:
+    """Import all packages only where they are what a test is about."""
     if "package" not in request.node.name:
-        monkeypatch.setattr(doctor, "_PACKAGES", {"msgspec": "msgspec"})
+        request.getfixturevalue("few_packages")
 
 
 class Lines:

@@ -39,7 +39,7 @@ WITH_UNKNOWN = (1021,)
 # What a call of gpt-4o-mini and of gpt-4o cost, with the tokens of the server that was asked.
 MINI, FULL = 0.00051, 0.0085
 
-pytestmark = pytest.mark.allow_blocking
+pytestmark = [pytest.mark.allow_blocking, pytest.mark.usefixtures("few_packages")]
 
 
 @pytest.fixture(params=VERSIONS)

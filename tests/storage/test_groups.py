@@ -15,7 +15,7 @@ from app.storage.paths import DataPaths
 from tests.storage.samples import loaded
 from tests.test_doctor import Lines
 
-pytestmark = pytest.mark.usefixtures("folder")
+pytestmark = pytest.mark.usefixtures("folder", "few_packages")
 
 CREW = Group(
     id="crew",

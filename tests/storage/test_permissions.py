@@ -18,7 +18,7 @@ from app.storage.paths import DataPaths
 from app.wiring import open_moot
 from tests.test_doctor import Lines
 
-pytestmark = [pytest.mark.threat("T18"), pytest.mark.allow_blocking]
+pytestmark = [pytest.mark.threat("T18"), pytest.mark.allow_blocking, pytest.mark.usefixtures("few_packages")]
 needs_accounts = pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
 
 

@@ -42,7 +42,7 @@ __all__ = ["wire_home", "wire_servers"]
 CANARIES = {
     name: f"canary-{name}-7Qx0ZlV9pT3mKw8RbN2d" for name in ("variable", "argument", "header", "query")
 }
-pytestmark = [pytest.mark.threat("T13"), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.threat("T13"), pytest.mark.timeout(240), pytest.mark.usefixtures("few_packages")]
 
 
 def leaks(text: str) -> list[str]:

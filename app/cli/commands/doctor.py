@@ -58,8 +58,8 @@ _PACKAGES = {
     "PySide6_Essentials": "PySide6.QtWidgets",
     "qasync": "qasync",
 }
-# For all of them, on a busy computer.
-_IMPORT_SECONDS = 60.0
+# For all of them, where a virus scanner looks at each file first.
+_IMPORT_SECONDS = 180.0
 MAX_DETAIL = 200
 
 
