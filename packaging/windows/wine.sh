@@ -1,6 +1,8 @@
 # Sourced by build.sh and try.sh: a Windows under Wine 8, and programs in it. `prefix FOLDER` chooses where it is kept.
 prefix() { # FOLDER
-    export WINEPREFIX=$1 WINEARCH=win64 WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml='
+    # Neither .NET nor a browser is to be installed; wbemprox of Wine 8 ends whoever asks it for the version of Windows,
+    # as Python does, which looks elsewhere where it is not there.
+    export WINEPREFIX=$1 WINEARCH=win64 WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml,wbemprox='
 }
 
 new_windows() { # makes what Wine 8 lacks of Windows 10, too
