@@ -211,7 +211,7 @@ def test_all_earlier_verdicts_stand_where_they_were_given() -> None:
     assert [one.text for one in results] == ["Do it step by step. Slowly.", "Leave it. Slowly."]
     names = [one.name for one in debate.participants]
     assert changed(found, TEXTS) == [
-        "Before: Rather for Now: Rather against",
+        "Verdict: Rather for → Rather against",
         f"{names[0]}: Rather for → Rather against",
         f"{names[1]}: Rather for → Rather against",
     ]

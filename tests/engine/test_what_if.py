@@ -13,7 +13,7 @@ from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.session import DebateMode, ExportFormat, Status
 from app.engine.council.commands import Councils
-from app.engine.council.outcome import outcome
+from app.engine.council.outcome import outcome, vote_places
 from app.engine.council.record import Record
 from app.engine.council.verdicts import changed, outcomes
 from app.engine.debate.commands import Debates
@@ -123,7 +123,7 @@ async def test_a_message_after_the_end_lets_all_speak_once_and_a_second_verdict_
     cast = [[one.id for one in live.messages if one.part == "ballot" and one.round == n] for n in (1, 2)]
     assert [first.after_message, second.after_message] == [cast[0][-1], cast[1][-1]]
     assert changed([first, second], TEXTS) == [
-        f"Before: {STEP} Now: {ONCE}",
+        f"Verdict: {STEP} → {ONCE}",
         *(f"{one.name}: {STEP} → {ONCE}" for one in debate.participants),
     ]
     shown = session_document(live)["decision"]
@@ -322,7 +322,7 @@ async def test_a_follow_up_loses_no_verdict_and_ends_with_its_own() -> None:
     assert (earlier.headline, earlier.judge, earlier.state) == (first.headline, first.judge, first.state)
     assert earlier.minority == first.minority
     assert changed(found, TEXTS) == [
-        "Before: Postgres Now: SQLite",
+        "Verdict: Postgres → SQLite",
         "GPT: Postgres → SQLite",
         "Gemini: Postgres → SQLite",
     ]
@@ -388,8 +388,42 @@ async def test_a_what_if_verdict_of_a_council_says_how_many_moves_cite_what_was_
     await to_the_end(made, session_id)
     last = outcomes(live.debate_session.debate, live.messages)
     assert [len(one.result.moves) for one in last] == [0, 2, 0]
+    # The votes stand in one line: by the answers, after the round and after each question.
+    record = last[-1].record
+    assert [number for _, number in record.polls] == [0, 1, 1, 1]
+    assert record.every_option == ["Postgres", "SQLite"]
+    assert vote_places(record) == {"p0": (0, 0, 1, 1), "p1": (1, 1, 1, 1), "p2": (0, 0, 1, 1)}
+    assert vote_places(first.record) == {"p0": (0, 0), "p1": (1, 1), "p2": (0, 0)}
     notes = [note for part in (await made.engine.memo(session_id)).parts for note in part.notes]
     assert f"Verdict 2, after “{WHAT_IF}”: SQLite. {told}" in notes
+    await made.engine.shutdown()
+
+
+def without_postgres(request: ModelRequest) -> Script:
+    """Compare as `moved` does; after the question nobody answers with Postgres."""
+    if WHAT_IF in text_of(request) and "Compare their answers" in text_of(request):
+        options = [{"text": "MySQL", "answers": [1]}, {"text": "SQLite", "answers": [2, 3]}]
+        return [json.dumps({"options": options, "differ": [], "agreed": []})]
+    return moved(request)
+
+
+async def test_what_was_voted_for_before_a_what_if_round_alone_stands_behind_its_options() -> None:
+    made = a_council()
+    made.models.otherwise = without_postgres
+    session_id = await decided(made)
+    await made.engine.councils.ask(session_id, WHAT_IF)
+    await made.engine.wait(session_id)
+    live = live_of(made, session_id)
+    record = Record(live.debate_session.debate, live.messages)
+    assert [option.text for option in record.options()][:2] == ["MySQL", "SQLite"]
+    assert record.every_option == [*(option.text for option in record.options()), "Postgres"]
+    # An option is the same where its words are, whatever its number.
+    gone = len(record.every_option) - 1
+    assert {who: places[:2] for who, places in vote_places(record).items()} == {
+        "p0": (gone, gone),
+        "p1": (1, 1),
+        "p2": (gone, gone),
+    }
     await made.engine.shutdown()
 
 

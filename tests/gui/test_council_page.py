@@ -364,11 +364,10 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     page.steps.set_value(VERDICT)
     await read(person)
     minority, before_after = (
-        page.verdict.findChild(QWidget, name).findChildren(CitedText)
-        for name in ("council_minority", "council_before_after")
+        person.find(name).findChildren(CitedText) for name in ("council_minority", "council_before_after")
     )
     assert "in the field is operations, not throughput" in minority[0].text() and not before_after
-    card = page.verdict.findChild(QWidget, "council_before_after")
+    card = person.find("council_before_after")
     lines = [one.text() for one in card.findChildren(Paragraph)]
     assert "Changes of position: 0 citing a statement of somebody who held the new one, 1 without" in lines
 

@@ -20,6 +20,7 @@ from app.gui.controllers.debates import OFFERS_BLIND
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.decision_steps import ANSWERS, DEBATE, DECISION, DIFFERENCES, STEPS, VERDICT, VOTES
 from app.gui.pages.council.verdict_page import ClaimRow
+from app.gui.pages.council.vote_chart import VoteChart
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.widgets.text import ElidedLabel, Paragraph
 from app.providers.model_file import find_model
@@ -186,7 +187,7 @@ async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
     monkeypatch.setattr("app.gui.pages.council.council_page.announce", lambda _, text: announced.append(text))
     page = await debated(person)
     assert page.steps.value() == VERDICT and page.verdict.isVisible() and not page.columns.isVisible()
-    said = texts(page.verdict)
+    said = texts(page)
     assert "3 of 3 answered" in said and "The judge read it twice and came to the same result." in said
     assert "Reports never wait for a writer." in said
     assert "Nobody has shown" in said and "Right if a day of logs shows fewer than 20 writers" in said
@@ -390,14 +391,27 @@ async def test_a_what_if_verdict_says_which_votes_moved_for_what_was_said(
         "Changes of position: 1 citing a statement that argues for the new one, as the judge read it,"
         " 1 without"
     )
+    chart = person.find("debate_stances", VoteChart)
+    assert [chart.values(at).split("\n")[0] for at in range(3)] == ["Before", "Round 1", "What if"]
+    assert chart.values(2).endswith("Gemini: B SQLite in WAL mode, one writer")
+    rows = {one.accessibleName() for one in person.find("council_before_after").findChildren(QWidget)}
+    assert {
+        "GPT: before A, after B",
+        "Claude: before B, after B",
+        "Gemini: before A, after B",
+    } <= rows
     for step in ("verdict", "votes"):
         await person.click(f"segment_{step}")
-        said = texts(page.verdict)
+        said = texts(page)
         assert told in said and "Changed position without naming a statement for it: Gemini" in said, step
-        assert len(page.verdict.findChild(QWidget, "council_before_after").findChildren(CitedText)) == 1
+        assert "2 of 3 changed position" in said, step
+        assert len(person.find("council_before_after").findChildren(CitedText)) == 1
     await person.click("segment_verdict")
     await person.click("verdict_tab_1")
-    assert "Changes of position" not in texts(page.verdict), "the first verdict is before it"
+    assert "Changes of position" not in texts(page), "the first verdict is before it"
+    chart = person.find("debate_stances", VoteChart)
+    assert [chart.values(at).split("\n")[0] for at in range(2)] == ["Before", "Round 1"]
+    assert "What if" not in chart.text()
 
 
 async def test_a_what_if_round_is_read_from_its_question_and_tells_of_no_debate(person: Person) -> None:
@@ -413,9 +427,8 @@ async def test_a_what_if_round_is_read_from_its_question_and_tells_of_no_debate(
 
     def said() -> str:
         labels = (one.text() for one in page.verdict.findChildren(ElidedLabel))
-        return "\n".join((texts(page.verdict), *labels))
+        return "\n".join((texts(page), *labels))
 
-    assert "Before and after" in [one.text() for one in page.verdict.findChildren(QLabel)]
     assert "after 1 round; nobody moved" in said() and "Nobody changed position" in said()
     await person.write("composer", what_if)
     await person.click("send_button")
@@ -423,9 +436,9 @@ async def test_a_what_if_round_is_read_from_its_question_and_tells_of_no_debate(
     await until(lambda: "Comparing the answers…" in texts_in(page.box), what="what is done")
     await ended(page)
     await until(lambda: person.sees("verdict_tab_2"), what="the second verdict")
-    # All have answered anew and voted on that: nobody argued, and nobody has changed since.
-    assert "after 1 round" not in said() and "changed position" not in said()
-    assert "Before and after" not in [one.text() for one in page.verdict.findChildren(QLabel)]
+    # All have answered anew and voted on that: nobody argued, and nobody holds anything else than before it.
+    assert "after 1 round" not in said() and "Nobody changed position" in said()
+    assert person.find("debate_stances", VoteChart).values(2).startswith("What if\n")
     question = [one for one in page.messages if one.part == CouncilPart.QUESTION][-1]
     await person.click("segment_answers")
     for one in three():

@@ -1,7 +1,7 @@
 """The frame of a debate's page: its steps, its bar, the keyboard, and the names that it bears in front alone."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QWidget
@@ -80,10 +80,17 @@ async def test_votes_and_verdict_show_each_its_own_and_the_form_stands_beside_th
         card = person.find("council_before_after")
         assert (card.mapTo(page, card.rect().topLeft()).x(), card.width()) == (MARGIN, 760)
         assert await seen(Qt.Key.Key_3) == [True, True, True, True, False]
-        left, form = page.verdict, page.decision
-        assert form.width() == 360 and form.mapTo(page, form.rect().topLeft()).x() >= left.width()
+        # The votes stand at the right of the verdict, and the form below them.
+        verdict, card, form = (
+            QRect(one.mapTo(page, one.rect().topLeft()), one.size())
+            for one in (page.verdict, person.find("council_before_after"), person.find("decision_form"))
+        )
+        assert card.left() >= verdict.right() and card.top() == verdict.top() + 12
+        assert (form.left(), form.width()) == (card.left(), card.width()) and 360 <= card.width() <= 460
+        assert form.top() == card.bottom() + 1 + 12
         assert await seen(Qt.Key.Key_4) == [False, False, False, True, False]
-        assert form.width() == page.width(), "by itself it has the whole width"
+        form = person.find("decision_form")
+        assert form.width() == 560, "by itself it is as wide as it reads well"
         assert await seen(Qt.Key.Key_3) == [True, True, True, True, False]
         # Where there is no room a button leads to it.
         person.window.resize(900, 600)

@@ -301,7 +301,7 @@ async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decis
     await until(lambda: page.verdict.isVisible(), what="the verdict")
     said = "Of the results that were as settled as this one, 2 of 3 held up."
     assert said in [one.text() for one in page.verdict.findChildren(Paragraph)]
-    names = [one.accessibleName() for one in page.verdict.findChildren(QWidget)]
+    names = [one.accessibleName() for one in page.findChildren(QWidget)]
     assert "GPT: right 10 of 10, as sure as it should be" in names
     (bar,) = page.verdict.findChildren(HolderBar)
     shown = bar.grab().toImage().pixelColor(1, 1)

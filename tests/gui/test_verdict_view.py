@@ -110,7 +110,7 @@ async def hold(person: Person, *, polls: bool = True, rounds: int = 1, offers: b
 
 
 def chart_of(view: DebateView) -> VoteChart:
-    chart = view.verdict.findChild(VoteChart, "debate_stances")
+    chart = view.findChild(VoteChart, "debate_stances")
     assert chart is not None
     return chart
 

@@ -393,13 +393,12 @@ def drifted(record: Record) -> list[str]:
 
 
 def vote_places(record: Record) -> dict[str, tuple[int | None, ...]]:
-    """Return the place of the option that each who votes chose after each voted round; None for a blank."""
-    places = {option.id: place for place, option in enumerate(record.options())}
+    """Return the place of the option that each who votes chose in each of the polls; None for a blank."""
 
-    def place_of(who: str, number: int) -> int | None:
-        return places.get(record.vote(who, number).choice) if record.voted(who, number) else None
+    def place(who: str, stood: Record, number: int) -> int | None:
+        return record.place_of(stood.vote(who, number).choice, stood) if stood.voted(who, number) else None
 
-    return {who: tuple(place_of(who, number) for number in record.voted_rounds) for who in record.voters()}
+    return {who: tuple(place(who, *poll) for poll in record.polls) for who in record.voters()}
 
 
 def _first_held(record: Record) -> list[Vote]:

@@ -500,6 +500,16 @@ class Record:
         """The rounds after which there was a vote, in order; 0 is before the first, or by the answers."""
         return sorted({0, *self._voted} if self.debate.is_council else self._voted)
 
+    @property
+    def polls(self) -> list[tuple["Record", int]]:
+        """All votes so far: the record in which all voted, and the round after which; of a council
+        also those before its what-if rounds.
+
+        What all answer anew in such a round is no vote.
+        """
+        earlier = self.before.polls if self.before is not None else []
+        return [*earlier, *((self, number) for number in self.voted_rounds[int(self.concludes) :])]
+
     def moved(self, who: str, number: int) -> tuple[Moved | None, tuple[str, ...]]:
         """Return how a participant came to its vote after a round, None for its first or none,
         and what counts of what it cites.
@@ -633,6 +643,19 @@ class Record:
     def texts(self) -> dict[str, str]:
         """What can be held, in words, by the option's id."""
         return {option.id: option.text for option in self.options()}
+
+    @cached_property
+    def every_option(self) -> list[str]:
+        """What can be held, in words, and behind that what could be before a what-if round alone."""
+        texts, known = [*self.texts.values()], {*map(replies.same_words, self.texts.values())}
+        earlier = self.before.every_option if self.before is not None else []
+        return [*texts, *(text for text in earlier if replies.same_words(text) not in known)]
+
+    def place_of(self, choice: str, stood: "Record") -> int | None:
+        """Return the place in `every_option` of what was chosen in a record of `polls`, None for a blank."""
+        words, text = replies.same_words, stood.texts.get(choice, "")
+        places = (place for place, option in enumerate(self.every_option) if words(option) == words(text))
+        return next(places, None) if text else None
 
     @cached_property
     def letters(self) -> dict[str, str]:

@@ -17,7 +17,7 @@ from app.core.council_parts import Claim
 from app.core.session import Status, has_ended
 from app.core.texts import unmarked
 from app.engine.council import outcome
-from app.engine.debate.replies import NEITHER
+from app.engine.debate.replies import LETTERS, NEITHER
 from app.engine.scores import FEW, Score, score_texts
 from app.engine.voting import name_of, seat_of
 from app.gui.display.appearance import Language, Look
@@ -239,6 +239,10 @@ class VerdictPage(Fitting, CitingPage):
         """Returns what was decided in a session and how that stands; set by who knows the journal."""
         body = QWidget()
         self._columns = hbox(STRETCH, inside=body, margins=(MARGIN, 12, MARGIN - 10, 12), spacing=14)
+        self.over_form = QWidget(self)
+        """What stands over the form of the decision, where that stands beside the verdict."""
+        self._over = vbox(inside=self.over_form)
+        self.over_form.hide()
         self._page = controls.scrolling(body, keeps_bar=True)
         vbox(self._page, inside=self)
         language.changed.connect(self.refresh)
@@ -250,9 +254,10 @@ class VerdictPage(Fitting, CitingPage):
         if self._shown is None or (self._shown.session.id, self._step) != (judged.session.id, step):
             self._page.verticalScrollBar().setValue(0)
         self._shown, self._step = judged, step
-        focus = focused_in(self)
+        focus = focused_in(self) or focused_in(self.over_form)
         focused = focus.objectName() if focus is not None else ""
         empty(self._columns)
+        empty(self._over)
         left, right = QWidget(), QWidget()
         found = votes = [self._before_after(judged)]
         beside: list[QFrame | None] = []
@@ -268,15 +273,18 @@ class VerdictPage(Fitting, CitingPage):
             ]
             beside = [*votes, outside_card(self.language, self.look, judged, self.join_requested.emit)]
             beside.append(self._journal(judged))
-        vbox(*[frame for frame in found if frame is not None], STRETCH, inside=left, spacing=12)
-        cards = [frame for frame in beside if frame is not None]
-        vbox(*cards, STRETCH, inside=right, spacing=12)
+        for side, cards in ((left, found), (right, beside)):
+            vbox(*filter(None, cards), STRETCH, inside=side, spacing=12)
         self._columns.insertWidget(0, left, 1000)
-        self._columns.insertWidget(1, right)
-        right.setVisible(bool(cards))
+        if self._beside:
+            self._over.addWidget(right)
+            put_where(self.over_form, stops_in(right))
+        else:
+            self._columns.insertWidget(1, right)
+        right.setVisible(any(beside))
         self._right = right
         self._fit()
-        put_where(self, [*stops_in(left), *stops_in(right)])
+        put_where(self, [*stops_in(left), *([] if self._beside else stops_in(right))])
         # What has the focus is made anew; without this the focus would leave the page.
         if focused:
             again = (side.findChild(QWidget, focused) for side in (left, right))
@@ -303,7 +311,9 @@ class VerdictPage(Fitting, CitingPage):
             self.show_verdict(judged, self._step)
 
     def show_form(self, *, beside: bool) -> None:
-        """Say whether the form of the decision stands beside the verdict, which then does not lead to it."""
+        """Say whether the form of the decision stands beside the verdict, which then does not lead to it;
+        the votes stand over it then.
+        """
         if beside != self._beside:
             self._beside = beside
             self.refresh()
@@ -311,7 +321,7 @@ class VerdictPage(Fitting, CitingPage):
     def _fit(self) -> None:
         if self._shown is None:
             return
-        wide = self.width() >= SIDE_BY_SIDE + RIGHT * self._beside
+        wide = self.width() >= SIDE_BY_SIDE and not self._beside
         set_across(self._columns, wide)
         hold_width(self._right, RIGHT if wide else 0)
 
@@ -539,32 +549,36 @@ class VerdictPage(Fitting, CitingPage):
         return card("council_points", *parts, spacing=10) if parts else None
 
     def _before_after(self, judged: Judged) -> QFrame | None:
-        """Return what all voted first and last; None where nobody was to vote."""
+        """Return what all voted first, or before a council's what-if round, and last; None where nobody was
+        to vote.
+        """
         words, record = self.language, judged.record
-        letters, council = record.letters, record.debate.is_council
-        # In a what-if round all vote on what they have just answered: that is no change.
-        rounds = record.voted_rounds[int(record.concludes) :]
+        headline = record.letters.get(judged.result.headline)
+        letters: dict[int | None, str] = dict(enumerate(LETTERS))
+        # Until there are votes in a what-if round, those before say nothing of it.
+        polls = record.polls if record.voted_rounds[int(record.concludes) :] else []
         debate, check = judged.session.debate, self.check_requested.emit
         no_votes = no_vote_rows(words, debate, check, may_check=judged.may_ask)
-        if not rounds and not no_votes:
+        if not polls and not no_votes:
             return None
-        several = len(rounds) > 1
-        title = words("council.before_after" if council and several else "council.plain")
+        several = len(polls) > 1
+        begun = record.before.polls[-1:] if record.before is not None else polls[:1]
         secret = plain_label("hint", text=words("council.secret"))
-        parts: list[QBoxLayout] = [hbox(plain_label("card_title", text=title), STRETCH, secret)]
+        parts = [self._head("chart-line", words("council.plain"), secret)]
         if several:
             parts.append(hbox((VoteChart(words, self.look, record, judged.people), 1)))
         moved, last_cites = 0, {move.participant: move.cites for move in judged.result.moves}
-        for who, shown in judged.people.items() if rounds else ():
+        for who, shown in judged.people.items() if polls else ():
             if who not in record.ballots:
                 continue
-            first, now = record.vote(who, rounds[0]), record.vote(who, record.rounds)
-            flipped = bool(first.choice) and now.choice != first.choice
+            votes = [(stood, stood.vote(who, number)) for stood, number in (*begun, (record, record.rounds))]
+            held = [letters.get(record.place_of(vote.choice, stood), "–") for stood, vote in votes]
+            before, after = held
+            flipped = before not in ("–", after)
             moved += flipped
             tiles: list[QWidget] = []
-            for vote in (first, now) if several else (now,):
-                leads = vote.choice == judged.result.headline != ""
-                tile = Letter(self.look, letters.get(vote.choice, "–"), leads=leads)
+            for (_, vote), letter in [*zip(votes, held, strict=True)][not several :]:
+                tile = Letter(self.look, letter, leads=letter == headline)
                 sure = "" if vote.confidence is None else words("council.percent", percent=vote.confidence)
                 arrow = [plain_label("agreed" if flipped else "hint", text="→")] if tiles else []
                 tiles += [*arrow, tile, plain_label("hint", text=sure)]
@@ -573,7 +587,6 @@ class VerdictPage(Fitting, CitingPage):
             row = QWidget()
             name = ElidedLabel("", text=shown.name)
             hbox(mark_of(self.look, shown), (name, 1), *tiles, inside=row, spacing=6)
-            before, after = letters.get(first.choice, "–"), letters.get(now.choice, "–")
             said = "council.row" if several else "verdict.vote"
             row.setAccessibleName(words(said, name=shown.name, before=before, after=after, option=after))
             parts.append(vbox(row, *why, spacing=2))

@@ -1,4 +1,6 @@
-"""The chart of a debate's votes: a line for each who votes from round to round, over the options."""
+"""The chart of the votes of a debate or a council: a line for each who votes from poll to poll,
+over the options.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,9 +29,9 @@ LABEL_PART = 0.42
 
 @dataclass(frozen=True, slots=True)
 class VoteLine:
-    """The place of the option that a participant chose after each voted round; None for a blank.
+    """The place of the option that a participant chose in each poll; None for a blank.
 
-    `drifted` are the rounds in which it came to another option without a statement that argues for it.
+    `drifted` are the polls in which it came to another option without a statement that argues for it.
     """
 
     shown: Shown
@@ -37,9 +39,7 @@ class VoteLine:
     drifted: frozenset[int]
 
     def level(self, at: int) -> float | None:
-        """Return the option's place after a voted round, interpolated for a blank; None
-        for who never chose one.
-        """
+        """Return the option's place in a poll, interpolated for a blank; None for who never chose one."""
         known = [number for number, place in enumerate(self.places) if place is not None]
         if not known:
             return None
@@ -50,7 +50,7 @@ class VoteLine:
 
 
 class VoteChart(PaintedText):
-    """Paints the votes; mouse and arrow keys show those after a round, a screen reader reads all of them."""
+    """Paints the votes; mouse and arrow keys show those of a poll, a screen reader reads all of them."""
 
     def __init__(self, language: Language, look: Look, record: Record, people: Mapping[str, Shown]) -> None:
         super().__init__()
@@ -58,15 +58,16 @@ class VoteChart(PaintedText):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._language, self._look = language, look
-        lettered = zip(LETTERS, record.options(), strict=False)
-        self._options = [f"{letter}  {option.text}" for letter, option in lettered]
-        drift = [(move.participant, move.round) for move in record.moves if move.moved == Moved.DRIFT]
-        self._lines = [
-            VoteLine(people[who], places, frozenset(number for item, number in drift if item == who))
-            for who, places in vote_places(record).items()
-        ]
-        self._rounds = record.voted_rounds
-        self._levels = [[line.level(at) for at in range(len(self._rounds))] for line in self._lines]
+        lettered = zip(LETTERS, record.every_option, strict=False)
+        self._options = [f"{letter}  {text}" for letter, text in lettered]
+        self._lines, polls = list[VoteLine](), record.polls
+        for who, places in vote_places(record).items():
+            moves = [stood.moved(who, number)[0] for stood, number in polls]
+            drifted = frozenset(at for at, moved in enumerate(moves) if moved == Moved.DRIFT)
+            self._lines.append(VoteLine(people[who], places, drifted))
+        # When each poll was: in words, and in narrow charts.
+        self._polls = [self._name(stood, number) for stood, number in polls]
+        self._levels = [[line.level(at) for at in range(len(polls))] for line in self._lines]
         self._chosen: int | None = None
         self.setAccessibleName(language("council.plain"))
         self.setAccessibleDescription(self.text())
@@ -80,16 +81,16 @@ class VoteChart(PaintedText):
 
     def text(self) -> str:
         """Return all votes as text."""
-        return ". ".join(self.values(at).replace("\n", "; ") for at in range(len(self._rounds)))
+        return ". ".join(self.values(at).replace("\n", "; ") for at in range(len(self._polls)))
 
     def values(self, at: int) -> str:
-        """Return how everybody voted after a voted round, one per line."""
+        """Return how everybody voted in a poll, one per line."""
         words, said = self._language, []
         for line in self._lines:
             place, name = line.places[at], line.shown.name
             option = " ".join(self._options[place].split()) if place is not None else ""
             said.append(words("verdict.vote" if option else "verdict.no_vote", name=name, option=option))
-        return "\n".join((self._round(self._rounds[at]), *said))
+        return "\n".join((self._polls[at][0], *said))
 
     # Painting
 
@@ -106,14 +107,14 @@ class VoteChart(PaintedText):
             elide = Qt.TextElideMode.ElideRight
             shown = painter.fontMetrics().elidedText(option, elide, round(side.width()) + 1)
             painter.drawText(side, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
-        self._paint_rounds(painter)
+        self._paint_polls(painter)
         for number in reversed(range(len(self._lines))):
             self._paint_line(painter, number)
         if self.property("ring"):
             paint_box(painter, self.rect(), tokens.accent, "transparent", 7)
 
-    def _paint_rounds(self, painter: QtGui.QPainter) -> None:
-        """Paint the names of the rounds under the lines, as many as fit."""
+    def _paint_polls(self, painter: QtGui.QPainter) -> None:
+        """Paint when the polls were under the lines, as many as fit, the last one first."""
         tokens, room = self._look.tokens, self._room()
         if self._chosen is not None:
             painter.setPen(QtGui.QPen(QtGui.QColor(tokens.text_3), 1, Qt.PenStyle.DotLine))
@@ -121,16 +122,16 @@ class VoteChart(PaintedText):
             painter.drawLine(QPointF(x, room.top()), QPointF(x, room.bottom()))
         metrics = painter.fontMetrics()
         painter.setPen(QtGui.QColor(tokens.text_2))
-        whole = metrics.horizontalAdvance(self._round(self._rounds[-1])) + 8 <= self._step()
-        free = -1.0e9
-        for at, number in enumerate(self._rounds):
-            text = self._round(number) if whole or not at else str(number)
+        whole = all(metrics.horizontalAdvance(name) + 8 <= self._step() for name, _ in self._polls[1:])
+        free = 1.0e9
+        for at, (name, short) in reversed([*enumerate(self._polls)]):
+            text = name if whole else short
             width = metrics.horizontalAdvance(text) + 2
             left = min(max(PADDING, self._x(at) - width / 2), self.width() - PADDING - width)
-            if left >= free:
+            if left + width <= free:
                 rect = QRectF(left, self.height() - self._foot() - PADDING, width, self._foot())
                 painter.drawText(rect, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignHCenter, text)
-                free = left + width + 6
+                free = left - 6
 
     def _paint_line(self, painter: QtGui.QPainter, number: int) -> None:
         line = self._lines[number]
@@ -141,7 +142,7 @@ class VoteChart(PaintedText):
         spots = [point for point in points if point is not None]
         for at, (start, end) in enumerate(zip(spots, spots[1:], strict=False)):
             voted = line.places[at] is not None and line.places[at + 1] is not None
-            drifted = self._rounds[at + 1] in line.drifted
+            drifted = at + 1 in line.drifted
             style = Qt.PenStyle.DashLine if drifted else Qt.PenStyle.SolidLine
             painter.setPen(QtGui.QPen(colour, 2, style if voted else Qt.PenStyle.DotLine))
             painter.drawLine(start, end)
@@ -174,11 +175,11 @@ class VoteChart(PaintedText):
         return QPointF(self._x(at), self._y(level) + shift)
 
     def _heights(self) -> Sequence[float]:
-        """Return how high each option's row is, so that all marks of one round have room in it."""
+        """Return how high each option's row is, so that all marks of one poll have room in it."""
         found = []
         for level in range(len(self._options)):
-            rounds = zip(*self._levels, strict=True)
-            most = max((sum(item == level for item in levels) for levels in rounds), default=0)
+            polls = zip(*self._levels, strict=True)
+            most = max((sum(item == level for item in levels) for levels in polls), default=0)
             found.append(max(tall(LEVEL), most * (tall(MARK) + 1) + 8))
         return found
 
@@ -199,7 +200,7 @@ class VoteChart(PaintedText):
         return QtGui.QFontMetrics(self._small()).height() + 8
 
     def _room(self) -> QRectF:
-        """Return the rectangle of the lines, without the options and rounds around it."""
+        """Return the rectangle of the lines, without the options and polls around it."""
         metrics = QtGui.QFontMetrics(self._small())
         widest = max((metrics.horizontalAdvance(option) for option in self._options), default=0) + 1
         left = PADDING + min(widest, self.width() * LABEL_PART) + GAP
@@ -207,8 +208,8 @@ class VoteChart(PaintedText):
         return QRectF(left, PADDING, max(20.0, self.width() - left - PADDING), height)
 
     def _step(self) -> float:
-        """Return the distance between two rounds."""
-        return (self._room().width() - tall(MARK) - 2) / max(1, len(self._rounds) - 1)
+        """Return the distance between two polls."""
+        return (self._room().width() - tall(MARK) - 2) / max(1, len(self._polls) - 1)
 
     def _x(self, at: int) -> float:
         return self._room().left() + tall(MARK) / 2 + 1 + self._step() * at
@@ -217,7 +218,7 @@ class VoteChart(PaintedText):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QtGui.QHelpEvent):
-            nearest = min(range(len(self._rounds)), key=lambda at: abs(self._x(at) - event.pos().x()))
+            nearest = min(range(len(self._polls)), key=lambda at: abs(self._x(at) - event.pos().x()))
             QToolTip.showText(event.globalPos(), plain_tip(self.values(nearest)), self)
             return True
         return super().event(event)
@@ -227,7 +228,7 @@ class VoteChart(PaintedText):
         if not step:
             super().keyPressEvent(event)
             return
-        last = len(self._rounds) - 1
+        last = len(self._polls) - 1
         chosen = (0 if step > 0 else last) if self._chosen is None else self._chosen + step
         self._chosen = min(max(0, chosen), last)
         self.update()
@@ -239,5 +240,11 @@ class VoteChart(PaintedText):
         self.update()
         super().focusOutEvent(event)
 
-    def _round(self, number: int) -> str:
-        return self._language("verdict.round" if number else "verdict.before", round=number)
+    def _name(self, stood: Record, number: int) -> tuple[str, str]:
+        """Return when a poll was, in words and shortened."""
+        words = self._language
+        if stood.debate.what_if(number) is not None or (stood.concludes and number == 1):
+            return (words("council.what_if"),) * 2
+        if not number:
+            return (words("verdict.before"),) * 2
+        return words("verdict.round", round=number), str(number)

@@ -14,8 +14,9 @@ from app.core.council import Decision
 from app.engine.decisions import MAX_TEXT, is_date
 from app.gui.display.appearance import Language, Look
 from app.gui.panels.conversation_view import empty_state
-from app.gui.widgets.boxes import STRETCH, centred, drop, focused_in, frame, hbox, vbox
-from app.gui.widgets.controls import Choice, TextBox, button, scrolling
+from app.gui.widgets.badge import HeadingIcon
+from app.gui.widgets.boxes import STRETCH, card, centred, drop, focused_in, frame, hbox, vbox
+from app.gui.widgets.controls import Choice, TextBox, button
 from app.gui.widgets.form import Field, Form
 from app.gui.widgets.text import Paragraph, named, plain_label, say
 
@@ -110,14 +111,16 @@ class YourDecision(QWidget):
         )
         self._keep = say(button("primary", "decision_keep", self._on_keep), language, "journal.keep_it")
         self._place = vbox(spacing=0)
-        heading = say(plain_label("page_title"), language, "journal.decide")
-        column = vbox(heading, self._place, hbox(STRETCH, self._keep), STRETCH, margins=18, spacing=12)
-        body = frame("", centred(frame("", column), WIDEST))
+        heading = say(plain_label("card_title"), language, "journal.decide")
+        # Under the fields it would be out of sight where the votes stand over the form.
+        head = hbox(HeadingIcon(look, "gavel", "text"), heading, STRETCH, self._keep, spacing=8)
+        form = card("decision_form", head, self._place, spacing=12)
+        body = frame("", vbox(centred(form, WIDEST), STRETCH))
         for keys in ("Ctrl+Return", "Ctrl+Enter"):
             keep = QShortcut(QKeySequence(keys), body, self._on_keep)
             keep.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self._stack = QStackedLayout(self)
-        self._stack.addWidget(scrolling(body))
+        self._stack.addWidget(body)
         self._stack.addWidget(empty_state(self._said, self._memo, self._open))
 
     def show_decision(self, session_id: str, decided: tuple[str, str] | None, *, read_only: bool) -> None:

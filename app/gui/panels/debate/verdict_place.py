@@ -25,9 +25,9 @@ from app.gui.pages.council.verdict_page import VerdictPage
 from app.gui.pages.decisions.your_decision import YourDecision
 from app.gui.panels.conversation_view import ConversationView, mark_names
 from app.gui.transcript.row_text import COMPACT
-from app.gui.widgets.boxes import FlowBox, empty, focused_in, hbox, hold_width, vbox
+from app.gui.widgets.boxes import FlowBox, empty, focused_in, frame, hbox, hold_width, vbox
 from app.gui.widgets.composer import Composer
-from app.gui.widgets.controls import button
+from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.notices import announce
 from app.gui.widgets.text import Paragraph, named
 
@@ -84,7 +84,7 @@ class VerdictTabs(QWidget):
         empty(self._tabs)
         row = FlowBox(gap=8)
         for place, title in enumerate(titles, 1):
-            kind = "primary" if place == number else ""
+            kind = "" if place == number else "plain"
             tab = button(kind, f"verdict_tab_{place}", partial(self._choose, place), text=title)
             tab.setCheckable(True)
             tab.setChecked(place == number)
@@ -94,7 +94,7 @@ class VerdictTabs(QWidget):
         self._tabs.addWidget(row)
         lines = changed(given, words) if number == len(given) else []
         heading = words("verdict.changed", number=len(given) - 1)
-        self._changes.setText("\n".join([f"{heading}:", *lines]) if lines else "")
+        self._changes.setText(f"{heading}: {' · '.join(lines)}" if lines else "")
         self._changes.setVisible(bool(lines))
 
     def _choose(self, number: int) -> None:
@@ -102,8 +102,10 @@ class VerdictTabs(QWidget):
         self.chosen.emit()
 
 
-ROOMY, BESIDE = 1000, 360
-"""From what width of the page on the form of a decision stands beside the verdict, and how wide it is."""
+ROOMY, BESIDE, WIDEST, PART = 1000, 360, 460, 0.38
+"""From what width of the page on the votes and the form of a decision stand beside the verdict, and how wide
+they are: at least, at most, and in proportion to the page.
+"""
 
 
 class VerdictPlace(QWidget):
@@ -182,7 +184,12 @@ class DecisionView(ConversationView):
             self.decision.opened.connect(self.asking(self.decision_requested))
             # What the last three steps show.
             self._ending = QWidget()
-            hbox((self._judged_side, 1), self.decision, inside=self._ending, spacing=0)
+            self._tabs = frame("", vbox(self._judged_side.verdicts))
+            over, margins = self._judged_side.verdict.over_form, (0, 12, MARGIN - 10, 12)
+            column = vbox(over, (self.decision, 1), margins=margins, spacing=12)
+            self._beside = scrolling(frame("", column), keeps_bar=True)
+            sides = hbox((self._judged_side, 1), self._beside, spacing=0)
+            vbox(self._tabs, (sides, 1), inside=self._ending, spacing=0)
         verdict, blind = self._judged_side.verdict, self._judged_side.blind
         self.verdict, self.verdicts, self.blind = verdict, self._judged_side.verdicts, blind
         verdict.cite_requested.connect(self.show_cited)
@@ -248,9 +255,11 @@ class DecisionView(ConversationView):
         """Show what was decided, or the form of it, by itself, and beside the verdict where there is room."""
         alone, room = self._step == DECISION, self.width() >= ROOMY
         beside = self._step == VERDICT and room and not self._judged_side.is_blind
-        hold_width(self.decision, BESIDE if beside else 0)
+        hold_width(self._beside, max(BESIDE, min(round(self.width() * PART), WIDEST)) if beside else 0)
         self._judged_side.setHidden(alone)
-        self.decision.setVisible(alone or beside)
+        self._tabs.setHidden(alone or self._judged_side.is_blind)
+        self._beside.setVisible(alone or beside)
+        self.verdict.over_form.setVisible(beside)
         self.verdict.show_form(beside=room)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
