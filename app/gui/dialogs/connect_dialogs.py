@@ -15,18 +15,7 @@ from PySide6 import QtWidgets
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 
-from app.core.catalog import (
-    COMPATIBLE,
-    KINDS,
-    PRESETS,
-    RECIPES,
-    USUAL,
-    AgentRecipe,
-    ProviderConfig,
-    kind_of_key,
-    provider_kind,
-    recipe_of,
-)
+from app.core import catalog
 from app.core.definitions import Agent
 from app.core.errors import BadInput, FailureKind, MootError, ProviderError
 from app.core.provider import FoundServer, TestResult
@@ -55,8 +44,8 @@ from app.gui.widgets.controls import TextBox, TickBox, button
 from app.gui.widgets.form import Field, Form
 from app.gui.widgets.text import Paragraph, enable_if, named, plain_label, say, show_as, show_if, show_or_hide
 
-REMOTE = tuple(kind.kind for kind in KINDS if kind.needs_key)
-OTHER = COMPATIBLE
+REMOTE = tuple(kind.kind for kind in catalog.KINDS if kind.needs_key)
+OTHER = catalog.COMPATIBLE
 COLUMNS = 4
 MODELS_SHOWN = 8
 # After these failures the provider is not worth saving; after all others it may work later.
@@ -93,15 +82,15 @@ class ConnectDialog(AskDialog):
         self._language, self._engine = language, engine
         self._servers = {server.address: server for server in servers}
         self._tasks = Tasks(lambda _name, error: self._say_error(error))
-        self._draft: ProviderConfig | None = None
+        self._draft: catalog.ProviderConfig | None = None
         self._result = TestResult(ok=False)
         self._asked_at = 0.0
         self._warm = False
         self._text = Paragraph("card_text")
         self._kinds = QtWidgets.QButtonGroup(self)
         found = {server.kind for server in servers}
-        usual = [row.kind for row in USUAL if row.needs_key]
-        by_name = [row.kind for row in PRESETS if row.kind not in found]
+        usual = [row.kind for row in catalog.USUAL if row.needs_key]
+        by_name = [row.kind for row in catalog.PRESETS if row.kind not in found]
         self._choices = [*usual, *self._servers, *by_name, OTHER]
         for number, choice in enumerate(self._choices):
             card = button("choice", f"connect_{choice if choice not in self._servers else f'found_{number}'}")
@@ -193,13 +182,13 @@ class ConnectDialog(AskDialog):
         return self._servers.get(self._choice)
 
     def _key_page(self) -> str:
-        row = provider_kind(self._choice)
+        row = catalog.provider_kind(self._choice)
         return row.key_page if row else ""
 
     def _on_kind(self, _number: int, checked: bool) -> None:
         if checked:
             # A key is for one provider: do not send it to another that was clicked next.
-            if kind_of_key(self.key.text()) != self._choice:
+            if catalog.kind_of_key(self.key.text()) != self._choice:
                 self.key.clear()
             self._forget_result()
             self._retranslate()
@@ -211,7 +200,7 @@ class ConnectDialog(AskDialog):
             self.key.setText(key)
             return
         self._forget_result()
-        kind = kind_of_key(key, self._choice)
+        kind = catalog.kind_of_key(key, self._choice)
         if kind and self._choice in REMOTE and kind != self._choice:
             self.search.clear()
             self._kinds.button(self._choices.index(kind)).setChecked(True)
@@ -334,11 +323,11 @@ class ConnectDialog(AskDialog):
         self.setWindowTitle(self.heading.text())
         self._text.setText(words.with_keys("connect.text", kept=self._engine.keys.kept))
         for number, item in enumerate(self._choices):
-            row = provider_kind(item)
+            row = catalog.provider_kind(item)
             found = self._servers.get(item)
             name = words.server(found) if found else words("connect.other") if item == OTHER else ""
             self._kinds.button(number).setText(name or (row.label if row else item))
-        kind = provider_kind(choice)
+        kind = catalog.provider_kind(choice)
         self._takes = {
             "address": kind is not None and (kind.local or not kind.base_url),
             "model": kind is not None and kind.own_names,
@@ -375,11 +364,11 @@ class AgentDialog(ValueDialog):
         super().__init__(words, parent, "agent", words("agent.add"), ("add", words("agent.next")))
         self._line = named("agent_line", QtWidgets.QLineEdit())
         text = Paragraph("card_text", text=words("agent.add.text"))
-        rows = [self._row(recipe, found.get(recipe.name, "")) for recipe in RECIPES]
+        rows = [self._row(recipe, found.get(recipe.name, "")) for recipe in catalog.RECIPES]
         line = Field("line", self._line, label="agent.line", hint="agent.line.hint", fits=bool)
         self.ask(text, *rows, line, width=WIDTH, gap=10)
 
-    def _row(self, recipe: AgentRecipe, file: str) -> QtWidgets.QWidget:
+    def _row(self, recipe: catalog.AgentRecipe, file: str) -> QtWidgets.QWidget:
         """Return the row of a known program: a button that chooses it, or the command that installs it,
         to copy.
         """
@@ -396,7 +385,7 @@ class AgentDialog(ValueDialog):
         act.setAccessibleName(f"{act.text()}: {recipe.label}")
         return frame("", hbox((Paragraph("hint", text=said), 1), act))
 
-    def _choose(self, recipe: AgentRecipe) -> None:
+    def _choose(self, recipe: catalog.AgentRecipe) -> None:
         self._line.setText(recipe.name)
         self.go.setFocus()
 
@@ -419,7 +408,7 @@ class RunDialog(AskDialog):
 class AgentConsentDialog(RunDialog):
     """Shows the exact command line of an external agent before it may run."""
 
-    def __init__(self, words: Language, config: ProviderConfig, parent: QtWidgets.QWidget) -> None:
+    def __init__(self, words: Language, config: catalog.ProviderConfig, parent: QtWidgets.QWidget) -> None:
         title = words("agent.consent", name=exact(config.label or config.id))
         super().__init__(words, "agent_consent", title, parent)
         line = exact(join_command([config.command, *config.args]))
@@ -431,7 +420,7 @@ class AgentConsentDialog(RunDialog):
             names = ", ".join(map(exact, config.env))
             said.append(Paragraph("hint", text=f"{words('agent.variables')}: {names}"))
         said.append(Paragraph("warn", text=words("agent.truth")))
-        if recipe_of(config.recipe) not in RECIPES:
+        if catalog.recipe_of(config.recipe) not in catalog.RECIPES:
             said.append(Paragraph("warn", text=words("agent.no_recipe")))
         self._show(said)
 

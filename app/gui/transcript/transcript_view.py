@@ -14,34 +14,14 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, Si
 from app.core.texts import Texts
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.theme import Tokens
+from app.gui.transcript import painted_row, selection
 from app.gui.transcript.call_rows import OPEN_LINK, STOP_TURN, CardRow
 from app.gui.transcript.canvas import Canvas, single_shot
 from app.gui.transcript.feed import Feed
 from app.gui.transcript.message_rows import COMPARE, EARLIER, LATER, RETRY, SETTINGS, QuestionWidgets
-from app.gui.transcript.painted_row import (
-    COPY_CODE,
-    FOLD,
-    FOLLOW,
-    SHOW_ALL,
-    THOUGHT,
-    PaintedRow,
-    TypingIndicator,
-    animated,
-)
 from app.gui.transcript.pictures import Pictures
 from app.gui.transcript.row_text import COLUMN, COMPACT, Picture, Range, RowStyle, body_font
 from app.gui.transcript.search import Search
-from app.gui.transcript.selection import (
-    COPY,
-    ActionBar,
-    Keyboard,
-    MenuItem,
-    Pointer,
-    Selection,
-    build_menu,
-    items_of,
-    offered,
-)
 from app.gui.transcript.transcript_model import TranscriptModel
 from app.gui.widgets.badge import fill_box, paint_box, paint_text
 from app.gui.widgets.question_card import PromptCard
@@ -179,17 +159,17 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         style = self._make_style(tokens, texts)
         self.questions = QuestionWidgets(self)
         self.canvas = Canvas(self, self.model, style, self.questions.height)
-        self.typing = TypingIndicator(style, self)
+        self.typing = painted_row.TypingIndicator(style, self)
         # Who writes a summary again, as the menu names it.
         self.summary_writer: Callable[[], str] = lambda: ""
         self.feed = Feed(self, self.model, self.canvas, self.questions, self.typing)
         self.search = Search(self.model, self.canvas, self.feed)
         self.found, self.picture_requested = self.search.found, self._pictures.requested
-        self.selection = Selection(self.model)
-        self.keyboard = Keyboard(self.model, self.canvas, self.selection)
-        self._pointer = Pointer(self, self.canvas, self.selection, self._act)
+        self.selection = selection.Selection(self.model)
+        self.keyboard = selection.Keyboard(self.model, self.canvas, self.selection)
+        self._pointer = selection.Pointer(self, self.canvas, self.selection, self._act)
         self.pill = JumpPill(self.viewport(), self.canvas, self.feed)
-        self.action_bar = ActionBar(self.viewport(), self.canvas, self.model)
+        self.action_bar = selection.ActionBar(self.viewport(), self.canvas, self.model)
         self.pill.clicked.connect(self.jump_to_latest)
         self.action_bar.chosen.connect(self._do)
         self._pictures.ready.connect(lambda row_id: self.canvas.renew((row_id,)))
@@ -206,7 +186,9 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
 
     def _make_style(self, tokens: Tokens, texts: Texts) -> RowStyle:
         font, find = body_font(self.font()), self._pictures.thumbnail
-        return RowStyle(self._layout, font, tokens, texts, self._picture, find, lambda: animated(self))
+        return RowStyle(
+            self._layout, font, tokens, texts, self._picture, find, lambda: painted_row.animated(self)
+        )
 
     # Look and language
 
@@ -347,15 +329,15 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
 
     # Actions
 
-    def _act(self, row: PaintedRow, action: str, point: QPoint) -> None:
-        if action == COPY_CODE:
+    def _act(self, row: painted_row.PaintedRow, action: str, point: QPoint) -> None:
+        if action == painted_row.COPY_CODE:
             self._copy_text(row.text.code_at(point))
-        elif action.startswith(FOLLOW):
+        elif action.startswith(painted_row.FOLLOW):
             url = action.partition("/")[2]
             shown = next((span.text for _, span in row.text.links if span.link == url), url)
             self.link_requested.emit(url, shown)
-        elif action in (FOLD, SHOW_ALL, THOUGHT):
-            self.feed.set_open(row.row_id, open_=None, whole=action == SHOW_ALL)
+        elif action in (painted_row.FOLD, painted_row.SHOW_ALL, painted_row.THOUGHT):
+            self.feed.set_open(row.row_id, open_=None, whole=action == painted_row.SHOW_ALL)
         elif action == STOP_TURN:
             self.stop_turn_requested.emit(row.message.turn_id)
         elif isinstance(row, CardRow) and action.startswith(OPEN_LINK):
@@ -370,7 +352,7 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
             self._do(row.source_id, action)
 
     def _do(self, message_id: str, action: str) -> None:
-        if action == COPY:
+        if action == selection.COPY:
             self.copy_message(message_id)
         elif not self._pictures.act(message_id, action):
             self.action_requested.emit(message_id, action)
@@ -379,22 +361,24 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         """Return the menu for a point of the viewport; it deletes itself when closed."""
         selected = self.selection.bounds() is not None
         items = [
-            MenuItem("transcript.copy_markdown", self.copy, selected),
-            MenuItem("transcript.copy_plain", lambda: self.copy(markdown=False), selected),
+            selection.MenuItem("transcript.copy_markdown", self.copy, selected),
+            selection.MenuItem("transcript.copy_plain", lambda: self.copy(markdown=False), selected),
         ]
         if found := self.canvas.row_at(point):
             row, inside = found
             url = row.text.link_at(inside)
-            actions, do = offered(row.message, self.model), partial(self._do, row.message.id)
-            items += items_of(actions, do, self.summary_writer)
+            actions, do = selection.offered(row.message, self.model), partial(self._do, row.message.id)
+            items += selection.items_of(actions, do, self.summary_writer)
             if url:
-                items.append(MenuItem("transcript.copy_link", lambda: self._copy_text(url)))
+                items.append(selection.MenuItem("transcript.copy_link", lambda: self._copy_text(url)))
             # What the row itself offers.
             names = [name for name, _ in row.actions]
             more = [each for each in (RETRY, SETTINGS, COMPARE) if each in names and each not in actions]
-            items += items_of(more, do, self.summary_writer)
+            items += selection.items_of(more, do, self.summary_writer)
         texts = self.canvas.style.texts
-        return build_menu(self, texts, items, [MenuItem("transcript.select_all", self.select_all)])
+        return selection.build_menu(
+            self, texts, items, [selection.MenuItem("transcript.select_all", self.select_all)]
+        )
 
     # Mouse
 
@@ -499,7 +483,7 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
             ring = QRectF(target.rect.translated(0, rect.top()))
             paint_box(painter, ring, self.canvas.style.tokens.accent, "transparent", 4, wide=2)
 
-    def _ranges(self, index: int, row: PaintedRow) -> Sequence[Range]:
+    def _ranges(self, index: int, row: painted_row.PaintedRow) -> Sequence[Range]:
         """Return what is marked in a row: what was found, and over it what is selected."""
         return [*self.search.ranges(row), *self.selection.ranges(index, self.canvas.style.tokens)]
 

@@ -18,14 +18,7 @@ import httpx
 import litellm
 import msgspec
 
-from app.children.processes import (
-    EMBEDDED_SERVER,
-    HostServer,
-    Pipes,
-    child_command,
-    child_environment,
-    start_program,
-)
+from app.children import processes
 from app.core.catalog import LOCAL, best_model
 from app.core.errors import FailureKind, ProviderError
 from app.core.owned_tasks import start_owned
@@ -172,12 +165,12 @@ class _Server:
     async def _start(self) -> int | None:
         """Start the process; return its exit code if it ended before it was ready, 0 for a wrong answer."""
         self.key = secrets.token_urlsafe(24)
-        process = await start_program(
-            *child_command(EMBEDDED_SERVER),
+        process = await processes.start_program(
+            *processes.child_command(processes.EMBEDDED_SERVER),
             json.dumps(dataclasses.asdict(self.spec)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            env=child_environment() | {KEY_VARIABLE: self.key, "OMP_WAIT_POLICY": "passive"},
+            env=processes.child_environment() | {KEY_VARIABLE: self.key, "OMP_WAIT_POLICY": "passive"},
         )
         self._process = process
         assert process.stdout is not None
@@ -324,12 +317,12 @@ _WARM_UP_ANSWER = (
 )
 
 
-class ModelHost(HostServer):
+class ModelHost(processes.HostServer):
     """Serves the operations `stream`, `test`, `list`, `price`, `facts`, `window`, `reach`, `warm`
     and `unload`.
     """
 
-    def __init__(self, pipes: Pipes) -> None:
+    def __init__(self, pipes: processes.Pipes) -> None:
         super().__init__(pipes)
         self._servers = LlamaServers()
         self._warm = asyncio.Event()

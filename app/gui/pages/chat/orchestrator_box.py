@@ -21,17 +21,8 @@ from app.engine.live_session import LiveSession
 from app.engine.request import turns_used
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import state_of, tone_of, works
+from app.gui.widgets import boxes
 from app.gui.widgets.badge import fill_box, initials
-from app.gui.widgets.boxes import (
-    STRETCH,
-    Fitting,
-    Frame,
-    focused_in,
-    hbox,
-    put_in_tab_order,
-    set_across,
-    vbox,
-)
 from app.gui.widgets.controls import ENTER, TickBox, button, icon_button, passing_menu, scrolling
 from app.gui.widgets.editable_lists import PlanList
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
@@ -220,7 +211,7 @@ class Head(QWidget):
             self.clicked.emit()
 
 
-class OrchestratorBox(Fitting, Frame):
+class OrchestratorBox(boxes.Fitting, boxes.Frame):
     """Shows a group at work and lets the user steer it.
 
     Signals: pause_requested() (a second one pauses at once), stop_requested(), unfolded(on),
@@ -265,7 +256,7 @@ class OrchestratorBox(Fitting, Frame):
         self.members = say(MemberList(language, look), language, name="box.members")
         self.member_called, self.given_up = self.members.member_called, self.members.given_up
         self.asks = say(named("ask_before_hand_over", TickBox(look)), language, "box.ask")
-        self._body, self._between = Frame("box_body"), Frame("line")
+        self._body, self._between = boxes.Frame("box_body"), boxes.Frame("line")
         self._between.setMinimumSize(1, 1)
         self._plan_title = say(plain_label("section"), language, "box.plan")
         self._members_title = say(plain_label("section"), language, "box.members")
@@ -281,7 +272,7 @@ class OrchestratorBox(Fitting, Frame):
 
     def unfold(self, on: bool) -> None:
         """Show or hide plan and members."""
-        if not on and focused_in(self._body) is not None:
+        if not on and boxes.focused_in(self._body) is not None:
             self.toggle.setFocus()
         self._body.setVisible(on)
         self.toggle.set_icon("chevron-down" if on else "chevron-up")
@@ -332,15 +323,17 @@ class OrchestratorBox(Fitting, Frame):
             label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         left: tuple[QWidget, ...] = (self._dot, self._title, self._group, self._bar, self._done)
         right: tuple[QWidget, ...] = (self._meta, self.without, self.pause, self.stop, self.toggle)
-        hbox(*left, STRETCH, *right, inside=head, margins=(14, 0, 8, 0), spacing=9)
+        boxes.hbox(*left, boxes.STRETCH, *right, inside=head, margins=(14, 0, 8, 0), spacing=9)
         self._plan_area = scrolling(self.plan)
         self._whole.setContentsMargins(14, 8, 10, 0)
         edges = (14, 10, 10, 10)
-        plan = vbox(self._plan_title, self._plan_area, STRETCH, margins=edges, spacing=5)
-        members = vbox(self._members_title, self.members, self.asks, STRETCH, margins=edges, spacing=5)
-        self._halves = hbox((plan, 1), self._between, (members, 1), spacing=0)
-        vbox(self._whole, self._halves, inside=self._body, spacing=0)
-        vbox(head, self._body, inside=self, margins=1, spacing=0)
+        plan = boxes.vbox(self._plan_title, self._plan_area, boxes.STRETCH, margins=edges, spacing=5)
+        members = boxes.vbox(
+            self._members_title, self.members, self.asks, boxes.STRETCH, margins=edges, spacing=5
+        )
+        self._halves = boxes.hbox((plan, 1), self._between, (members, 1), spacing=0)
+        boxes.vbox(self._whole, self._halves, inside=self._body, spacing=0)
+        boxes.vbox(head, self._body, inside=self, margins=1, spacing=0)
 
     def _connect(self) -> None:
         self.asks.clicked.connect(lambda: self.asking_chosen.emit(self.asks.isChecked()))
@@ -350,7 +343,7 @@ class OrchestratorBox(Fitting, Frame):
     def _order_stops(self) -> None:
         """Set the Tab order."""
         head = (self.without, self.pause, self.stop, self.toggle)
-        put_in_tab_order((*head, *self.plan.stops(), self.members, self.asks))
+        boxes.put_in_tab_order((*head, *self.plan.stops(), self.members, self.asks))
 
     def _on_toggled(self) -> None:
         self.unfold(not self.is_unfolded)
@@ -436,7 +429,7 @@ class OrchestratorBox(Fitting, Frame):
             room -= least if fits else 0
         narrow = self.width() < NARROW
         self._between.setMaximumSize(*((self.width(), 1) if narrow else (1, self._room + HEAD)))
-        set_across(self._halves, not narrow)
+        boxes.set_across(self._halves, not narrow)
         self._whole.setVisible(self._meta.isHidden())
         most = self._room // 2 if narrow else self._room
         self.plan.ensurePolished()

@@ -26,21 +26,8 @@ from app.gui.display.descriptions import Spending
 from app.gui.pages.council.decision_steps import MARGIN
 from app.gui.transcript.row_text import COLUMN
 from app.gui.transcript.transcript_view import TranscriptView
+from app.gui.widgets import boxes
 from app.gui.widgets.badge import Avatar, initials, paint_box
-from app.gui.widgets.boxes import (
-    ANY_SIZE,
-    STRETCH,
-    Fitting,
-    drop,
-    empty,
-    focused_in,
-    hbox,
-    put_where,
-    stops_in,
-    thin_line,
-    vbox,
-    widgets_in,
-)
 from app.gui.widgets.controls import ENTER, ShorteningButton, button, icon_button
 from app.gui.widgets.text import (
     ElidedLabel,
@@ -83,7 +70,7 @@ class Letter(QWidget):
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.letter)
 
 
-class CouncilColumn(Fitting, QFrame):
+class CouncilColumn(boxes.Fitting, QFrame):
     """A column: header, what is held, the transcript rows of one participant, and the actions.
 
     Signals: use_requested(message id, "" to take it back), retry_requested(message id), settings_requested(),
@@ -125,15 +112,15 @@ class CouncilColumn(Fitting, QFrame):
         self.transcript.follow(look, language)
         self.transcript.action_requested.connect(self._on_action)
         self._held = QWidget()
-        hbox(self._letter, (self._holds, 1), inside=self._held, spacing=8)
+        boxes.hbox(self._letter, (self._holds, 1), inside=self._held, spacing=8)
         for small in (self._copy, self._more, self.enlarge):
             small.setFixedSize(28, 28)
-        buttons = hbox(self._copy, self._more, self._use, self.enlarge, spacing=2)
-        head = hbox(self._avatar, (self._name, 1), buttons, margins=(14, 9, 10, 0), spacing=8)
-        held = hbox((self._held, 1), margins=(14, 4, 14, 0))
-        facts = hbox(self._sure, (self._model, 1), self._cost, margins=(14, 2, 14, 7), spacing=10)
-        parts = head, held, facts, thin_line(), (self.transcript, 1)
-        vbox(*parts, inside=self, margins=(0, 0, 0, 6), spacing=0)
+        buttons = boxes.hbox(self._copy, self._more, self._use, self.enlarge, spacing=2)
+        head = boxes.hbox(self._avatar, (self._name, 1), buttons, margins=(14, 9, 10, 0), spacing=8)
+        held = boxes.hbox((self._held, 1), margins=(14, 4, 14, 0))
+        facts = boxes.hbox(self._sure, (self._model, 1), self._cost, margins=(14, 2, 14, 7), spacing=10)
+        parts = head, held, facts, boxes.thin_line(), (self.transcript, 1)
+        boxes.vbox(*parts, inside=self, margins=(0, 0, 0, 6), spacing=0)
 
     def show_speaker(self, name: str, model: str, index: int | None, letters: str = "") -> None:
         """Show whose column it is; `letters` stand on its mark.
@@ -282,7 +269,7 @@ class ColumnRow(QWidget):
         super().__init__()
         self._takes = takes
         tell_as(self, ColumnsAccessible)
-        self.row = hbox(inside=self, margins=(MARGIN, 12, MARGIN, 6), spacing=12)
+        self.row = boxes.hbox(inside=self, margins=(MARGIN, 12, MARGIN, 6), spacing=12)
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         if not self._takes(event):
@@ -290,7 +277,7 @@ class ColumnRow(QWidget):
 
     def columns(self) -> list[QWidget]:
         """Return the columns that are shown, as they stand side by side."""
-        return [column for column in widgets_in(self.row) if not column.isHidden()]
+        return [column for column in boxes.widgets_in(self.row) if not column.isHidden()]
 
 
 class ColumnsAccessible(QAccessibleWidget):
@@ -355,9 +342,9 @@ class CouncilColumns(QWidget):
         self._area.setWidget(body)
         self._switch = say(QWidget(), language, name="council.switch")
         self._switch.setObjectName("council_switch")
-        self._names = hbox(spacing=14)
-        hbox(self._names, STRETCH, inside=self._switch, margins=(MARGIN, 8, MARGIN, 0))
-        vbox(self._switch, (self._area, 1), inside=self, spacing=0)
+        self._names = boxes.hbox(spacing=14)
+        boxes.hbox(self._names, boxes.STRETCH, inside=self._switch, margins=(MARGIN, 8, MARGIN, 0))
+        boxes.vbox(self._switch, (self._area, 1), inside=self, spacing=0)
         self.setMinimumHeight(LEAST_HEIGHT)
         language.changed.connect(self._show_columns)
 
@@ -375,7 +362,7 @@ class CouncilColumns(QWidget):
         if self.are_of(participants):
             return False
         for column in self.all.values():
-            drop(column)
+            boxes.drop(column)
         self.all = {}
         for place, who in enumerate((*participants, MERGED), 1):
             column = self.all[who] = CouncilColumn(self._language, self._look, place, asks=who != MERGED)
@@ -398,7 +385,7 @@ class CouncilColumns(QWidget):
             column.show_speaker(shown.name, shown.model, shown.colour, shown.letters)
             self.row.removeWidget(column)
             self.row.insertWidget(place, column, 1)
-        put_where(self, [stop for who in (*people, MERGED) for stop in stops_in(self.all[who])])
+        boxes.put_where(self, [stop for who in (*people, MERGED) for stop in boxes.stops_in(self.all[who])])
         self._order = [*people, MERGED]
         self._show_columns()
 
@@ -468,7 +455,7 @@ class CouncilColumns(QWidget):
         for who, column in self.all.items():
             column.setVisible(who in there and alone in (None, who))
             column.show_alone(alone=who == alone, offered=len(there) > 1 and not narrow)
-            column.setMaximumWidth(WIDEST_MERGED if who == MERGED and alone == MERGED else ANY_SIZE)
+            column.setMaximumWidth(WIDEST_MERGED if who == MERGED and alone == MERGED else boxes.ANY_SIZE)
         self._switch.setVisible(alone is not None and len(there) > 1)
         shown = [(who, *self.all[who].shown) for who in there] if alone is not None else []
         tabs = (self._language.texts.language, alone, shown)
@@ -478,7 +465,7 @@ class CouncilColumns(QWidget):
 
     def _fill_switch(self, shown: Sequence[tuple[str, str, str]], alone: str | None) -> None:
         focused = any(widget.hasFocus() for widget in self._switch.findChildren(QWidget))
-        empty(self._names)
+        boxes.empty(self._names)
         for place, (who, name, letter) in enumerate(shown, 1):
             tab = ShorteningButton("tab", f"council_switch_{place}")
             tab.show_words(" · ".join(filter(None, (name, letter))))
@@ -489,7 +476,7 @@ class CouncilColumns(QWidget):
             if focused and who == alone:
                 tab.setFocus()
         if self._switch.isVisible():
-            put_where(self._switch, self._switch.findChildren(ShorteningButton))
+            boxes.put_where(self._switch, self._switch.findChildren(ShorteningButton))
 
     def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -502,7 +489,7 @@ class CouncilColumns(QWidget):
 
     def _on_key(self, event: QtGui.QKeyEvent) -> bool:
         key, everybody = event.key(), self._there()
-        held = (who for who in everybody if focused_in(self.all[who]) is not None)
+        held = (who for who in everybody if boxes.focused_in(self.all[who]) is not None)
         at = next(held, self.alone)
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(key), 0)
         if step and at is not None:

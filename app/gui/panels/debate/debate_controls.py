@@ -29,19 +29,8 @@ from app.gui.pages.council.council_box import DOING
 from app.gui.pages.council.council_columns import People, Shown
 from app.gui.pages.council.decision_steps import MARGIN
 from app.gui.tasks import timer
+from app.gui.widgets import boxes
 from app.gui.widgets.badge import Avatar, Chip
-from app.gui.widgets.boxes import (
-    STRETCH,
-    Fitting,
-    FlowBox,
-    Frame,
-    drop,
-    empty,
-    frame,
-    hbox,
-    put_in_tab_order,
-    vbox,
-)
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button, passing_menu, scrolling
 from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, restyle, say
@@ -50,7 +39,7 @@ SPACE = 6
 DISCUSSION, VERDICT = "discussion", "verdict"
 
 
-class DebateControls(Frame):
+class DebateControls(boxes.Frame):
     """Shows the state of a debate; emits the user's requests, and `retry_due` when a countdown has ended."""
 
     pause_requested = Signal()
@@ -90,7 +79,7 @@ class DebateControls(Frame):
         self.resume = ShorteningButton("primary", f"{prefix}resume", self.resume_requested)
         self.resume.dress(look, "play", "on_accent")
         self.stop = ShorteningButton("", f"{prefix}stop", self.stop_requested).dress(look, "square", "text")
-        self._banner = Frame("banner")
+        self._banner = boxes.Frame("banner")
         self._banner_text = plain_label(wrap=True)
         self.held = held = HeldTurnBar(language, prefix=prefix)
         self.retry_requested, self.skip_requested = held.retried, held.skipped
@@ -324,18 +313,18 @@ class DebateControls(Frame):
 
     def _lay_out(self) -> None:
         if self._headed:
-            title = hbox((self._title, 1), self._round, self._status, spacing=8)
-            ways = (self.pause, self.stop, self.resume, self._doing, STRETCH, self._cost)
-            head = [title, hbox(*ways, spacing=SPACE), vbox(self._facts)]
+            title = boxes.hbox((self._title, 1), self._round, self._status, spacing=8)
+            ways = (self.pause, self.stop, self.resume, self._doing, boxes.STRETCH, self._cost)
+            head = [title, boxes.hbox(*ways, spacing=SPACE), boxes.vbox(self._facts)]
         else:
-            head = [hbox(self._doing, (self._facts, 1), spacing=10)]
+            head = [boxes.hbox(self._doing, (self._facts, 1), spacing=10)]
             for absent in (self._title, self._round, self._status, self._cost, self._side):
                 absent.hide()
-        said = hbox((self._banner_text, 1), self.skip_check, spacing=8)
-        vbox(said, self.held, inside=self._banner, margins=(12, 8, 12, 8), spacing=8)
+        said = boxes.hbox((self._banner_text, 1), self.skip_check, spacing=8)
+        boxes.vbox(said, self.held, inside=self._banner, margins=(12, 8, 12, 8), spacing=8)
         self.held.setVisible(False)
         self._banner.setVisible(False)
-        vbox(
+        boxes.vbox(
             *head,
             (self._side, 0, Qt.AlignmentFlag.AlignLeft),
             self._honesty,
@@ -345,7 +334,7 @@ class DebateControls(Frame):
             spacing=10 if self._headed else 6,
         )
         if self._headed:
-            put_in_tab_order((self.pause, self.stop, self.resume))
+            boxes.put_in_tab_order((self.pause, self.stop, self.resume))
         self._side.setVisible(False)
 
     def _on_pause(self) -> None:
@@ -379,7 +368,7 @@ LONGEST_NAME = 14
 FIRST_WORDS = 48
 
 
-class HeldTurnBar(FlowBox):
+class HeldTurnBar(boxes.FlowBox):
     """Buttons for a turn that holds a debate up: retry, skip, or continue without a participant
     (`left_out`).
     """
@@ -408,7 +397,7 @@ class HeldTurnBar(FlowBox):
         self._offered = tuple(participants)
         for old in self.without:
             self.remove(old)
-            drop(old)
+            boxes.drop(old)
         self.without = []
         for number, (participant_id, _) in enumerate(self._offered, 1):
             made = button("", f"{self._prefix}without_{number}")
@@ -454,7 +443,7 @@ def add_exports(menu: QMenu, chosen: Callable[[str], None], language: Language) 
         menu.addAction(language(f"export.{name}"), partial(chosen, name))
 
 
-class AfterBar(Fitting, QWidget):
+class AfterBar(boxes.Fitting, QWidget):
     """The buttons under a debate that has ended; what does not fit is in the menu at the end.
 
     Signals: turns_wanted() before a turn is chosen, fork_requested(message id), again_requested(),
@@ -481,7 +470,7 @@ class AfterBar(Fitting, QWidget):
         more = icon_button(look, "ellipsis", "debate_more")
         self._more = say(more, language, tip="verdict.more")
         more.clicked.connect(lambda: open_above(self._more_menu(), more))
-        hbox(self._fork, self._again, STRETCH, self._export, self._more, inside=self, spacing=8)
+        boxes.hbox(self._fork, self._again, boxes.STRETCH, self._export, self._more, inside=self, spacing=8)
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -548,9 +537,11 @@ class DebateSummary(QWidget):
         self._standings: tuple[Standing, ...] = ()
         self.controls = DebateControls(language, look, prefix="beside_", headed=True)
         self._title = say(plain_label("field"), language, "setup.participants")
-        self._rows = vbox(spacing=10)
-        body = vbox(self._title, self._rows, STRETCH, margins=(MARGIN, 10, MARGIN, 12), spacing=10)
-        vbox(self.controls, (scrolling(frame("", body)), 1), inside=self, spacing=0)
+        self._rows = boxes.vbox(spacing=10)
+        body = boxes.vbox(
+            self._title, self._rows, boxes.STRETCH, margins=(MARGIN, 10, MARGIN, 12), spacing=10
+        )
+        boxes.vbox(self.controls, (scrolling(boxes.frame("", body)), 1), inside=self, spacing=0)
         language.changed.connect(self._draw)
 
     @property
@@ -616,7 +607,7 @@ class DebateSummary(QWidget):
         for old in self.findChildren(Button):
             if old.objectName().startswith("beside_turn_"):
                 old.setObjectName("")
-        empty(self._rows)
+        boxes.empty(self._rows)
         words = self._language
         for place, standing in enumerate(self._standings):
             row = QWidget(self)
@@ -632,9 +623,9 @@ class DebateSummary(QWidget):
             if not standing.turn:
                 go.hide()
             name = ElidedLabel("value", text=standing.shown.name)
-            head = hbox((name, 1), role, state, go, spacing=8)
+            head = boxes.hbox((name, 1), role, state, go, spacing=8)
             lines = [ElidedLabel("hint", text=text) for text in (standing.shown.model, standing.vote) if text]
-            hbox(avatar, (vbox(head, *lines, spacing=0), 1), inside=row, spacing=10)
+            boxes.hbox(avatar, (boxes.vbox(head, *lines, spacing=0), 1), inside=row, spacing=10)
             said = (standing.shown.name, standing.role, now, standing.vote)
             row.setAccessibleName(", ".join(filter(None, said)))
             self._rows.addWidget(row)

@@ -26,15 +26,7 @@ from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.panels.right_panel import RightPanel
 from app.gui.tasks import Tasks
-from app.gui.widgets.badge import (
-    AVATAR,
-    chip_colours,
-    initials,
-    paint_avatar,
-    paint_box,
-    paint_chip,
-    paint_text,
-)
+from app.gui.widgets import badge
 from app.gui.widgets.boxes import STRETCH, centred, frame, hbox, stack, vbox
 from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.controls import button, icon_button
@@ -46,7 +38,7 @@ STYLE = ListStyle(height=CARD_HEIGHT, gap=12)
 MARGIN = 14
 BESIDE = 10
 MOST_AVATARS = 6
-AVATAR_STEP = AVATAR + 6
+AVATAR_STEP = badge.AVATAR + 6
 LEAST_DETAIL = 40
 
 
@@ -81,18 +73,18 @@ class DebateCardDelegate(ItemDelegate):
         focused = self._look.ringed(option)
         painter.save()
         line = tokens.accent if focused else tokens.line_strong if active else tokens.line
-        paint_box(painter, card, line, tokens.surface, 9)
+        badge.paint_box(painter, card, line, tokens.surface, 9)
         inner = card.adjusted(MARGIN, 12, -MARGIN, -12)
         painter.setFont(sized(painter.font(), 12, 500))
         status, tone = state_of(summary, words)
         width = QFontMetrics(painter.font()).horizontalAdvance(status) + 20
         chip = QRect(inner.right() - width + 1, inner.top() - 1, width, tall(22))
-        paint_chip(painter, chip, status, chip_colours(tokens, tone))
+        badge.paint_chip(painter, chip, status, badge.chip_colours(tokens, tone))
         font = sized(painter.font(), 14, 620)
         room = QRect(inner.left(), inner.top(), inner.width() - width - 12, tall(20))
         title = " ".join(summary.title[:200].split())
         shown = QFontMetrics(font).elidedText(title, Qt.TextElideMode.ElideRight, room.width())
-        paint_text(painter, font, tokens.text, room, shown)
+        badge.paint_text(painter, font, tokens.text, room, shown)
         self._paint_foot(painter, inner, summary, active=active)
         painter.restore()
 
@@ -101,7 +93,7 @@ class DebateCardDelegate(ItemDelegate):
         font = sized(painter.font(), 12, 400)
         metrics = QFontMetrics(font)
         day = words.day_and_time(summary.updated_at)
-        line = QRect(inner.left(), inner.bottom() - AVATAR + 1, inner.width(), AVATAR)
+        line = QRect(inner.left(), inner.bottom() - badge.AVATAR + 1, inner.width(), badge.AVATAR)
         painter.setFont(font)
         painter.setPen(QColor(tokens.text_2))
         painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, day)
@@ -109,10 +101,10 @@ class DebateCardDelegate(ItemDelegate):
         if active:
             line.setRight(line.right() - self._actions.width_for(summary) - BESIDE)
         count, more = avatars(summary, line.width(), metrics)
-        letters = initials(summary.speakers)
+        letters = badge.initials(summary.speakers)
         for place, name in enumerate(summary.speakers[:count]):
-            place_of = QRect(line.left(), line.top(), AVATAR, AVATAR)
-            paint_avatar(painter, place_of, name, tokens.speaker(place), letters[place])
+            place_of = QRect(line.left(), line.top(), badge.AVATAR, badge.AVATAR)
+            badge.paint_avatar(painter, place_of, name, tokens.speaker(place), letters[place])
             line.setLeft(line.left() + AVATAR_STEP)
         mode = words.mode(summary.mode or DebateMode.ROUND_ROBIN)
         detail = words("history.detail", mode=mode, count=summary.rounds)
