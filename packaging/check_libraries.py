@@ -1,10 +1,8 @@
 """Checks that each library that Moot's packages need on macOS or Windows is the system's own or shipped.
 
-usage: check_libraries.py macos|windows [FOLDER]
-
-FOLDER is a program that is laid out already. Without one, the wheels of requirements.lock for that system are
-unpacked in build/libraries. Only tables of imports are read, so every system can check the others. It needs
-macholib and pefile, and uv for the wheels. Exit status 1 if a library is missing or for other computers.
+usage: check_libraries.py macos|windows [FOLDER]; exit status 1 if one is missing or for other computers
+FOLDER is a program that is laid out. Without it, uv unpacks the wheels of requirements.lock for that system
+in build/libraries. Only tables of imports are read, with macholib and pefile, so any system can check others.
 """
 
 import re

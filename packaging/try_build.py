@@ -1,11 +1,8 @@
 """Tests a built program as users start it: the doctor, a debate in the terminal and the window, and its end.
 
-usage: try_build.py [PROGRAM]
-
-PROGRAM is what a user has: the program on Linux, Moot.app on macOS, the folder with Moot.exe on Windows. By
-default it is what `dev.py build` has made, on Windows what the installer has installed. Any Python runs it.
-On Linux the homes are empty and the window opens in Xvfb, elsewhere on the machine's own screen. Exit status
-1 on failure.
+usage: try_build.py [PROGRAM]; by default what `dev.py build` has made, on Windows what is installed
+PROGRAM is the program on Linux, Moot.app on macOS, on Windows the folder with Moot.exe. On Linux the homes
+are empty and the window opens in Xvfb, elsewhere on the machine's own screen. Exit status 1 on failure.
 """
 
 import json

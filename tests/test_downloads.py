@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from app.cli.commands import doctor
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGING = ROOT / "packaging"
 SPEC = (PACKAGING / "moot.spec").read_text(encoding="utf-8")
@@ -60,6 +62,12 @@ def test_the_app_of_macos_has_its_licences_before_it_is_sealed(bundle, tmp_path,
     bundle.freeze()
     assert seen == [True] and not (tmp_path / "FOLDER").exists()
     assert 'datas.append((str(ROOT / "build" / "bundle" / "licences"), "licences"))' in SPEC
+
+
+def test_a_frozen_build_has_what_the_doctor_looks_for():
+    start = SPEC.index("for package in (")
+    named = re.findall(r'"([\w-]+)"', SPEC[start : SPEC.index("copy_metadata(package)", start)])
+    assert {name.replace("-", "_") for name in named} >= set(doctor._PACKAGES)
 
 
 # What is put before the programs of macOS writes down how each was called, and does what release.sh goes on with.
