@@ -88,7 +88,11 @@ async def used(server: WireServer, log_dir: Path) -> Usage:
 
 
 def seen_in(folder: Path) -> dict[str, str]:
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir() if path.is_file()}
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.iterdir()
+        if path.is_file()
+    }
 
 
 @pytest.mark.own_host
