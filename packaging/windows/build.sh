@@ -7,6 +7,7 @@
 #   MOOT_FAST=1        packs fast instead of small, for trials
 #   MOOT_SIGN          a command that signs the files named after it; without it nothing is signed
 #   MOOT_NO_MODEL=1    leaves the built-in model out
+#   MOOT_VERSION_ADDRESS  where this build may ask for a newer version; without it nothing is ever asked
 # Needs the packages of debian.txt, and Python of the shipped version to compile: as python3.X on PATH, else Wine runs it.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -56,6 +57,7 @@ unzip -q -o -j "$work"/wheels/shiboken6-*.whl 'shiboken6/*140*.dll' -d "$moot/py
 # LiteLLM's wheel for Windows has other line ends in them than their hashes are of.
 find "$site/litellm/litellm_core_utils/tokenizers" -type f ! -name '*.py' -exec sed -i 's/\r$//' {} +
 cp -r "$root/app" "$root/resources" "$moot"
+[ -z "${MOOT_VERSION_ADDRESS:-}" ] || echo "$MOOT_VERSION_ADDRESS" >"$moot/resources/version_address.txt"
 find "$moot" -name __pycache__ -prune -exec rm -rf {} +
 cp "$root/packaging/webui.lock" "$moot/packaging"
 cp -r "$root/packaging/licences" "$moot"
