@@ -147,7 +147,7 @@ class AppLoop(qasync.QEventLoop):
 
     def _after_run_forever(self) -> None:
         if sys.platform == "win32":
-            import _overlapped
+            import _overlapped  # type: ignore[import-not-found, unused-ignore]
 
             self._wait.ends = True
             # An event of no request, which stays until the thread takes it.
