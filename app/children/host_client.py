@@ -19,8 +19,15 @@ from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined
 
 import certifi
 
-from app.children import processes
 from app.children.private_files import HostLog, replace_text
+from app.children.processes import (
+    Lines,
+    child_command,
+    child_environment,
+    start_program,
+    system_environment,
+    use_variables,
+)
 from app.core.errors import BadInput
 from app.core.files import Progress, regular_size
 from app.core.ids import new_id
@@ -138,7 +145,7 @@ class HostProcess:
 
     async def _read_lines(self) -> None:
         assert self._process.stdout is not None
-        lines = processes.Lines(_LINE_BYTES)
+        lines = Lines(_LINE_BYTES)
         while data := await self._process.stdout.read(_READ_BYTES):
             for line in lines.take(data):
                 self._parse(line)
@@ -187,7 +194,7 @@ class HostProcess:
     async def _read_errors(self) -> None:
         """Log standard error to its end: a host blocks when nobody reads it."""
         assert self._process.stderr is not None
-        lines = processes.Lines(_ERROR_LINE_BYTES)
+        lines = Lines(_ERROR_LINE_BYTES)
         while data := await self._process.stderr.read(_READ_BYTES):
             self._log_errors(lines.take(data))
         self._log_errors([lines.rest()])
@@ -293,12 +300,12 @@ class HostClient:
 
 async def _started(program: str, *, errors: int) -> asyncio.subprocess.Process:
     """Start a child program; `errors` is where its standard error goes. Raises OSError."""
-    return await processes.start_program(
-        *processes.child_command(program),
+    return await start_program(
+        *child_command(program),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=errors,
-        env=processes.child_environment(),
+        env=child_environment(),
     )
 
 
@@ -368,7 +375,7 @@ def proxy_for(address: str) -> str:
 
     As in their HTTP clients, a variable in lower case comes before the same one in upper case.
     """
-    variables = {name.lower(): value for name, value in sorted(processes.system_environment().items())}
+    variables = {name.lower(): value for name, value in sorted(system_environment().items())}
     parts = urlsplit(address)
     host = parts.hostname or ""
     # An IPv6 address stands in brackets in some lists, in others without.
@@ -391,7 +398,7 @@ def missing_certificates() -> str:
     """Return the variable that names a file of certificates that is not there, as "NAME=file"; ""
     where there is none.
     """
-    file = processes.system_environment().get(CERTIFICATES[0], "")
+    file = system_environment().get(CERTIFICATES[0], "")
     return f"{CERTIFICATES[0]}={file}" if file and not Path(file).exists() else ""
 
 
@@ -405,7 +412,7 @@ class HostNetwork:
         self._bundle = bundle
         self._hosts = hosts
         self._used: dict[str, str] = {}
-        processes.use_variables({})
+        use_variables({})
 
     async def use(self, proxy: str, certificates: str) -> None:
         """Use a proxy and certificates; see `core.provider.Network`."""
@@ -415,7 +422,7 @@ class HostNetwork:
         # Other certificates in the same file change no variable.
         changed = variables != self._used or bool(certificates)
         self._used = variables
-        processes.use_variables(variables)
+        use_variables(variables)
         if changed:
             for host in self._hosts:
                 await host.renew()
