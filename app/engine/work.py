@@ -337,10 +337,10 @@ class _Maker:
         if main_code(self.summary.reason) == Reason.CHECKING_VOTES:
             return self._make(WorkState.RUNNING, reason_text(self.summary.reason, texts))
         if self.live is not None and (silent := silent_members(self.live, self.directory)):
-            name = ", ".join(visible(agent.name) for agent in silent)
-            return self._make(WorkState.RUNNING, texts("work.silent", name=name))
-        names = [*dict.fromkeys(visible(message.author.name) for message in writing)]
-        said = texts("work.writes", count=len(names), name=", ".join(names)) if names else self._stands()
+            names = ", ".join(visible(agent.name) for agent in silent)
+            return self._make(WorkState.RUNNING, texts("work.silent", name=names))
+        who = [*dict.fromkeys(visible(message.author.name) for message in writing)]
+        said = texts("work.writes", count=len(who), name=", ".join(who)) if who else self._stands()
         says = said or texts("status.running")
         return self._make(WorkState.RUNNING, says)
 
