@@ -8,7 +8,6 @@ import base64
 import json
 import re
 import shlex
-import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -184,7 +183,12 @@ def split_command(line: str, *, windows: bool = WINDOWS) -> list[str]:
 
 def join_command(words: Sequence[str], *, windows: bool = WINDOWS) -> str:
     """Return a command line that `split_command` reads as these words."""
-    return subprocess.list2cmdline(words) if windows else shlex.join(words)
+    if not windows:
+        return shlex.join(words)
+    # Late, since every command in a terminal imports this module.
+    import subprocess
+
+    return subprocess.list2cmdline(words)
 
 
 def hidden(text: str) -> str:

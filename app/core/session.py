@@ -148,6 +148,14 @@ class SessionSummary(NamedTuple):
     chosen_folder: str = ""
 
 
+class Hit(Frozen):
+    """A place where a text was found; `message_id` is "" for a title, `excerpt` one line around it."""
+
+    session: SessionSummary
+    message_id: str = ""
+    excerpt: str = ""
+
+
 class PlanItem(Frozen):
     """One step of a plan; `criteria` are what must be true when it is done, `by` is who did it, "" where
     nobody said so.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from app.core.events import Event
     from app.core.message import Message, Total, UsageEntry
     from app.core.servers import McpServer
-    from app.core.session import Folder, Session, SessionSummary
+    from app.core.session import Folder, Hit, Session, SessionSummary
     from app.core.session_files import FileVersion, Make, Writer
     from app.core.settings import Settings
 
@@ -38,14 +38,6 @@ class StoredSession(Frozen):
     messages: list[Message]
     damaged: int = 0
     read_only: bool = False
-
-
-class Hit(Frozen):
-    """A place where a text was found; `message_id` is "" for a title, `excerpt` one line around it."""
-
-    session: SessionSummary
-    message_id: str = ""
-    excerpt: str = ""
 
 
 class BackupReason(StrEnum):

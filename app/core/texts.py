@@ -292,18 +292,21 @@ class Texts:
 @functools.cache
 def command_name() -> str:
     """Return how `moot` is typed in a terminal: by its name where that is found, else by its path."""
-    import shlex
-    import shutil
-    import subprocess
-
-    if shutil.which("moot"):
-        return "moot"
     python, name = Path(sys.executable), "moot.exe" if sys.platform == "win32" else "moot"
+    if any(os.access(Path(folder, name), os.X_OK) for folder in os.get_exec_path()):
+        return "moot"
     # The installed window of Windows has it in a folder beside it, an environment and a build beside Python.
     places = (python.parent / "bin" / name, python.with_name(name))
     file = next((str(place) for place in places if place.is_file()), "")
     words = [file] if file else [sys.executable, "-m", "app"]
-    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+    # Late, since every start of a command comes here.
+    if sys.platform == "win32":
+        import subprocess
+
+        return subprocess.list2cmdline(words)
+    import shlex
+
+    return shlex.join(words)
 
 
 def _as_counted(name: str, value: object) -> object:

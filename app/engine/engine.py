@@ -20,7 +20,7 @@ from app.core.files import FileReader
 from app.core.frozen import Frozen
 from app.core.message import Message, Role
 from app.core.provider import Models, Network, NewVersions, ProviderStatus, TestResult
-from app.core.session import DOCX, PDF, ExportFormat, Session, SessionSummary, Status, resumable
+from app.core.session import DOCX, PDF, ExportFormat, Hit, Session, SessionSummary, Status, resumable
 from app.core.session_files import is_usual
 from app.core.settings import Settings
 from app.core.store import (
@@ -29,7 +29,6 @@ from app.core.store import (
     BackupReason,
     Documents,
     DraftFiles,
-    Hit,
     Restored,
     Secrets,
     SessionFiles,

@@ -11,7 +11,6 @@ import os
 import re
 import stat
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -56,6 +55,9 @@ def make_private(root: Path) -> None:
 
 def keeps_permissions(folder: Path) -> bool:
     """Return whether the file system keeps permissions, as exFAT and NTFS do not. Raises OSError."""
+    # Late, since every command in a terminal imports this module.
+    import tempfile
+
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".moot-") as file:
         return not _mode(Path(file.name)) & _OTHERS
 

@@ -21,8 +21,7 @@ import msgspec
 
 from app.core.ids import is_id
 from app.core.message import AGENT_OPTION, Consent, MessageState, PromptType, Role
-from app.core.session import Reason, SessionSummary, Status
-from app.core.store import Hit
+from app.core.session import Hit, Reason, SessionSummary, Status
 from app.core.texts import clean_text
 from app.storage.access import WriterLock
 from app.storage.file_system import FileStat, FileSystem, Stamp, blocks_backwards, storage_errors, write_whole

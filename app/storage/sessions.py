@@ -21,9 +21,9 @@ from app.core import events
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.ids import is_id
 from app.core.message import Message
-from app.core.session import Session, SessionSummary
+from app.core.session import Hit, Session, SessionSummary
 from app.core.session_files import files_named
-from app.core.store import Hit, SessionStore, StoredSession, Thrown
+from app.core.store import SessionStore, StoredSession, Thrown
 from app.storage import codec
 from app.storage.access import WriterLock
 from app.storage.file_system import FileId, FileStat, FileSystem, storage_error, storage_errors, write_whole

@@ -9,8 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.core.definitions import Group
-from app.core.session import SessionSummary
-from app.core.store import Hit
+from app.core.session import Hit, SessionSummary
 from app.core.texts import fits
 from app.gui.dialogs.palette import PaletteEntry
 from app.gui.widgets.item_list import ROW

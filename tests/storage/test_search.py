@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from app.core.errors import StorageError
 from app.core.message import MessageState, Prompt, PromptType, Role
-from app.core.session import SessionSummary
-from app.core.store import Hit
+from app.core.session import Hit, SessionSummary
 from app.storage import index
 from app.storage.codec import plain
 from app.storage.file_system import FileSystem
