@@ -12,14 +12,13 @@ from app.core.errors import BadInput, NotFound, Problem, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
 from app.core.message import Message, Role, Total, UsageEntry, totals
 from app.core.servers import McpServer
-from app.core.session import Definition, Folder, Session, SessionSummary
+from app.core.session import Definition, Folder, Hit, Session, SessionSummary
 from app.core.settings import Settings
 from app.core.store import (
     ArchiveFiles,
     Backup,
     BackupContents,
     DraftFiles,
-    Hit,
     PartSize,
     Restored,
     SessionStore,

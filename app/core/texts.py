@@ -263,6 +263,8 @@ class Texts:
     @classmethod
     def load(cls, folder: Path, language: str) -> "Texts":
         """Read `<folder>/<language>.json`, a flat object from key to text."""
+        # It looks at the disk too, which an event loop must not wait for later.
+        command_name()
         text = (folder / f"{language}.json").read_text(encoding="utf-8")
         return cls(language, json.loads(text))
 

@@ -28,9 +28,17 @@ from app.core.ids import derived_id, is_id, utc_now
 from app.core.message import Message, UsageEntry
 from app.core.store import Backup, BackupContents, BackupReason, Difference, PackedDocument, PackedSession
 from app.core.turns import without_approvals
-from app.storage import file_system
 from app.storage.codec import MessageReader, merge_patch, plain, read_session, summary_of, with_unknown
 from app.storage.documents import JsonDocuments
+from app.storage.file_system import (
+    FileSystem,
+    not_written,
+    replacing,
+    storage_error,
+    storage_errors,
+    write_all,
+    write_whole,
+)
 from app.storage.foreign_file import CheckedZip, Limits, read_exported, read_foreign
 from app.storage.json_file import JsonFile, as_bytes, packed, parse_json, unpacked
 from app.storage.lines import READER, Op, by_number, encode_line, read_lines, with_line
@@ -52,7 +60,7 @@ MOST_RATIO = 50
 _MOST_NAME = 100
 
 
-def packed_files(paths: DataPaths, disk: file_system.FileSystem) -> list[tuple[str, Path]]:
+def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
     """Return (name in the zip, file) of all data of the user, sorted."""
     found = [
         (f"sessions/{stat.name}", paths.sessions / stat.name)
@@ -102,7 +110,7 @@ def _is_file_name(text: str) -> bool:
     )
 
 
-def schema_version(paths: DataPaths, disk: file_system.FileSystem) -> int:
+def schema_version(paths: DataPaths, disk: FileSystem) -> int:
     """Return the version of the files of a data directory; 1 if it has none."""
     try:
         found = json.loads(disk.read(paths.schema))["version"]
@@ -124,13 +132,13 @@ def state_of(files: Iterable[tuple[str, Path]]) -> str:
 class _Sink:
     """A file for writing a zip; it cannot seek."""
 
-    def __init__(self, disk: file_system.FileSystem, descriptor: int) -> None:
+    def __init__(self, disk: FileSystem, descriptor: int) -> None:
         self._disk = disk
         self._descriptor = descriptor
         self.size = 0
 
     def write(self, data: bytes) -> int:
-        file_system.write_all(self._disk, self._descriptor, data)
+        write_all(self._disk, self._descriptor, data)
         self.size += len(data)
         return len(data)
 
@@ -138,12 +146,12 @@ class _Sink:
         """Do nothing: every write goes to the disk at once."""
 
 
-def write_zip(disk: file_system.FileSystem, target: Path, entries: Iterator[tuple[str, bytes]]) -> int:
+def write_zip(disk: FileSystem, target: Path, entries: Iterator[tuple[str, bytes]]) -> int:
     """Write a zip of these entries; after a crash there is all of it or the previous file.
 
     Returns its size in bytes. Raises OSError.
     """
-    with file_system.replacing(disk, target) as descriptor:
+    with replacing(disk, target) as descriptor:
         sink = _Sink(disk, descriptor)
         with zipfile.ZipFile(sink, "w") as file:  # type: ignore[call-overload]  # no way back
             for name, data in entries:
@@ -163,7 +171,7 @@ def _way_of(data: bytes) -> int:
 
 def write_backup(
     paths: DataPaths,
-    disk: file_system.FileSystem,
+    disk: FileSystem,
     why: str,
     target: Path | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
@@ -191,14 +199,12 @@ def write_backup(
         if own:
             _forget_oldest(paths, disk, why)
     except OSError as error:
-        raise (
-            file_system.storage_error(error, target) if own else file_system.not_written(error, target)
-        ) from error
+        raise storage_error(error, target) if own else not_written(error, target) from error
     return Backup(path=str(target), made_at=made_at, why=why, size=size)
 
 
 def _entries(
-    disk: file_system.FileSystem,
+    disk: FileSystem,
     manifest: dict[str, Any],
     files: list[tuple[str, Path]],
     progress: Callable[[int, int], None],
@@ -220,7 +226,7 @@ def _entries(
     yield MANIFEST, as_bytes({**manifest, "files": count})
 
 
-def own_backups(paths: DataPaths, disk: file_system.FileSystem) -> list[Backup]:
+def own_backups(paths: DataPaths, disk: FileSystem) -> list[Backup]:
     """Return the backups in `backups/`, read from their file names, the newest first."""
     found = []
     for stat in disk.scan(paths.backups):
@@ -234,7 +240,7 @@ def own_backups(paths: DataPaths, disk: file_system.FileSystem) -> list[Backup]:
     return sorted(found, key=lambda backup: backup.made_at, reverse=True)
 
 
-def is_due(paths: DataPaths, disk: file_system.FileSystem, why: str) -> bool:
+def is_due(paths: DataPaths, disk: FileSystem, why: str) -> bool:
     """Return whether the daily backup is due: there is none of today,
     and something has changed since the last.
     """
@@ -256,7 +262,7 @@ def is_due(paths: DataPaths, disk: file_system.FileSystem, why: str) -> bool:
         return True
 
 
-def _forget_oldest(paths: DataPaths, disk: file_system.FileSystem, why: str) -> None:
+def _forget_oldest(paths: DataPaths, disk: FileSystem, why: str) -> None:
     now = utc_now()
     same = [backup for backup in own_backups(paths, disk) if backup.why == why]
     # Those of a clock that was ahead go first, or the newest would.
@@ -283,7 +289,7 @@ class Step:
 STEPS: tuple[Step, ...] = ()
 
 
-def upgrade(paths: DataPaths, disk: file_system.FileSystem, steps: Sequence[Step] = STEPS) -> None:
+def upgrade(paths: DataPaths, disk: FileSystem, steps: Sequence[Step] = STEPS) -> None:
     """Upgrade a data directory; does nothing if it is up to date or newer.
 
     Raises StorageError; then every file is complete, old or new, and the next start continues.
@@ -292,7 +298,7 @@ def upgrade(paths: DataPaths, disk: file_system.FileSystem, steps: Sequence[Step
     have = schema_version(paths, disk)
     if have >= newest:
         return
-    with file_system.storage_errors(paths.root):
+    with storage_errors(paths.root):
         files = packed_files(paths, disk)
         if files:
             write_backup(paths, disk, BackupReason.BEFORE_UPGRADE)
@@ -304,9 +310,9 @@ def upgrade(paths: DataPaths, disk: file_system.FileSystem, steps: Sequence[Step
             if name.endswith(".jsonl"):
                 _check(name, data, fresh)
                 if None in read_lines(io.BytesIO(data)):
-                    file_system.write_whole(disk, paths.quarantine / f"{path.stem}.before-{newest}", data)
-            file_system.write_whole(disk, path.resolve(), fresh)
-        file_system.write_whole(disk, paths.schema, as_bytes({"version": newest}))
+                    write_whole(disk, paths.quarantine / f"{path.stem}.before-{newest}", data)
+            write_whole(disk, path.resolve(), fresh)
+        write_whole(disk, paths.schema, as_bytes({"version": newest}))
 
 
 def upgraded(name: str, data: bytes, have: int, steps: Sequence[Step] = STEPS) -> bytes:
@@ -363,7 +369,7 @@ _LEDGER = "usage.jsonl"
 class OpenBackup:
     """An open backup, and the data directory that it would be restored to; all methods block."""
 
-    def __init__(self, paths: DataPaths, disk: file_system.FileSystem, path: Path) -> None:
+    def __init__(self, paths: DataPaths, disk: FileSystem, path: Path) -> None:
         self._paths = paths
         self._disk = disk
         self._path = path
@@ -535,7 +541,7 @@ class FileArchive:
     _paths: DataPaths
     _store: JsonLogStore
     _documents: JsonDocuments
-    _disk: file_system.FileSystem = field(default_factory=file_system.FileSystem)
+    _disk: FileSystem = field(default_factory=FileSystem)
 
     async def back_up(
         self, why: str, target: str = "", progress: Callable[[int, int], None] = lambda _done, _total: None
@@ -634,7 +640,7 @@ class FileArchive:
                 raise BadInput("bin_place_taken", name=found.title)
             self._disk.move(self._paths.trash / file, target)
 
-        with file_system.storage_errors(target):
+        with storage_errors(target):
             await self._documents.load_after(put_back)
         return ""
 
@@ -674,7 +680,7 @@ class FileArchive:
         try:
             write_zip(self._disk, Path(path), entries)
         except OSError as error:
-            raise file_system.not_written(error, Path(path)) from error
+            raise not_written(error, Path(path)) from error
 
     def _opened(self, path: str) -> OpenBackup:
         return OpenBackup(self._paths, self._disk, Path(path))
@@ -720,11 +726,11 @@ class FileArchive:
             if not wanted or not self._documents.fits(name, data):
                 continue
             path = self._paths.root / name
-            with file_system.storage_errors(path):
-                file_system.write_whole(self._disk, path.resolve(), data)
+            with storage_errors(path):
+                write_whole(self._disk, path.resolve(), data)
             names.append(name)
         return tuple(names)
 
     async def _run(self, work: Callable[[], Result]) -> Result:
-        with file_system.storage_errors(self._paths.root):
+        with storage_errors(self._paths.root):
             return await in_thread(work, "moot-archive")

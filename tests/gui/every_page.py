@@ -337,7 +337,7 @@ async def every_page(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     yield await shown("toast")
     for toast in window.toasts.findChildren(QWidget, "toast"):
         toast.leave()
-    window.banner.show_text(window.language("error.session_not_found"))
+    window.banner.show_text(window.language("error.session_not_found", session=USERS_WORDS))
     yield await shown("banner")
     window.banner.hide()
     async for name, dialog in every_dialog(person):
