@@ -53,3 +53,35 @@ def test_a_class_may_take_its_fields_in_order() -> None:
 def test_it_is_kept_and_read_again() -> None:
     assert pickle.loads(pickle.dumps(Pair(1, 3))) == Pair(1, 3)
     assert Holder(held="a").held == "a" and hash(Pair(1)) == hash(Pair(1))
+
+
+class Shown(Frozen):
+    name: str
+    hint: str = field(default="", compare=False)
+    key: str = field(default="", repr=False)
+
+
+class Empty(Frozen):
+    pass
+
+
+class OtherEmpty(Frozen):
+    pass
+
+
+def test_fields_say_whether_they_are_compared_and_shown() -> None:
+    first = Shown(name="a", hint="x", key="k")
+    same = replace(first, hint="y")
+    assert first == same and hash(first) == hash(same) and first != replace(first, key="other")
+    assert (
+        repr(first) == "Shown(name='a', hint='x')" and repr(Holder(held=first)) == f"Holder(held={first!r})"
+    )
+
+
+def test_classes_with_equal_fields_differ() -> None:
+    assert (
+        Point(x=1) != Pair(1) and Named(x=1, name="a") != Point(x=1) and Point(x=1) != {"x": 1, "names": []}
+    )
+    assert Empty() == Empty() != OtherEmpty() and repr(Empty()) == "Empty()"
+    with pytest.raises(TypeError):
+        hash(Point(x=1))
