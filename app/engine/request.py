@@ -20,7 +20,7 @@ from app.core.json_values import object_in
 from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role, ToolCall
 from app.core.provider import CachePlan, ModelRequest
 from app.core.session import AgentMode, AnswerChoice, Plan
-from app.core.tool import FILE_PARTS, FILES, is_object, told_of
+from app.core.tool import FILE_PARTS, FILES, Control, is_object, told_of
 from app.engine import history
 from app.engine.history import pruned_calls, short_result, summary_for, turn_notes, usable_summaries
 from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel
@@ -475,7 +475,8 @@ def _result_text(result: Message | None, words: Mapping[str, str], *, short: boo
     text = result.content or "(nothing)"
     if short:
         text = short_result(text)
-    elif len(text) > MAX_SENT_RESULT:
+    elif len(text) > MAX_SENT_RESULT and result.control != Control.END:
+        # What a member said side by side with others is sent whole, as what it says alone.
         text = f"{text[:MAX_SENT_RESULT]}\n… (cut; it has {len(text)} characters)"
     if result.prompt is not None and result.prompt.type != PromptType.APPROVAL:
         asked = words["asked"] if result.prompt.answered_by else words["skipped"]

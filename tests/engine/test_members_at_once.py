@@ -68,6 +68,21 @@ async def test_they_work_at_once_and_their_answers_come_back_in_order(tmp_path: 
     assert status(made, session_id) == Status.IDLE
 
 
+async def test_a_long_answer_is_read_whole_as_that_of_one_alone(tmp_path: Path) -> None:
+    said = "word " * 5_000 + "end"
+    made = bench(tmp_path, acting(BOTH, calling(hand("ann", "Alone.")), REPORT, member=[said]))
+    await run(made)
+    *_, last = asked_of(made, ORCHESTRATOR)
+    assert "\n".join(texts(last)).count(said) == 3, "both who worked side by side, and then one alone"
+
+
+async def test_a_very_long_answer_is_kept_whole(tmp_path: Path) -> None:
+    said = "word " * 22_000 + "end"
+    made = bench(tmp_path, acting(BOTH, REPORT, member=[said]))
+    session_id = await run(made)
+    assert tool_results(made, session_id)[:2] == [f"[Ann]: {said}", f"[Bo]: {said}"]
+
+
 async def test_each_reads_what_came_before_and_its_own_instruction_alone(tmp_path: Path) -> None:
     script = acting(calling(hand("ann", "Look first.")), BOTH, calling(hand("bo", "Check it.")), REPORT)
     made = bench(tmp_path, script)

@@ -657,7 +657,7 @@ class ToolCalls:
     ) -> None:
         """Write a call's one result, with the session's plan where the tool changed it."""
         content = clean_text(result.content)
-        if len(content) > MAX_RESULT:
+        if len(content) > MAX_RESULT and result.control != Control.END:
             content = content[:MAX_RESULT] + f"\n… (cut; it had {len(content)} characters)"
         prompt, control = result.prompt, result.control
         if prompt is None and any(map(is_page, result.resources)):
