@@ -109,10 +109,10 @@ class WorkAction(StrEnum):
 class WorkRow:
     """The work of one session.
 
-    `who` are the names of those who hold it, `says` is what happens now as a sentence, `since` when it last
-    changed (ISO 8601). `stands` says how far it is. `job` is the task that waits in a queue, `step` the step
-    that failed and can be given to somebody else, "" for none. `criteria` are those of a session that is
-    open, and of its plan.
+    `of` are the names of whose work it is, such as the group's, and `who` of those who hold it; `says` is
+    what happens now as a sentence, `since` when it last changed (ISO 8601). `stands` says how far it is.
+    `job` is the task that waits in a queue, `step` the step that failed and can be given to somebody else,
+    "" for none. `criteria` are those of a session that is open, and of its plan.
     """
 
     id: str
@@ -122,6 +122,7 @@ class WorkRow:
     says: str
     needs: str = ""
     action: WorkAction = WorkAction.OPEN
+    of: tuple[str, ...] = ()
     who: tuple[str, ...] = ()
     since: str = ""
     cost_usd: float | None = 0.0
@@ -298,6 +299,7 @@ class _Maker:
             state=state,
             needs=needs,
             action=action,
+            of=summary.speakers,
             says=" ".join(says.split()),
             since=summary.updated_at,
             cost_usd=summary.cost_usd,
@@ -319,7 +321,10 @@ class _Maker:
         texts, waits = self.texts, [job for job in self.jobs if job.place is not None]
         if self._step(StepStatus.FAILED)[0]:
             return self._failed()
-        if waits and (self.summary.reason == Reason.BUSY or len(waits) == len(self.jobs)):
+        writing = self.live.streaming() if self.live is not None else ()
+        # While some members work side by side, another one of them may wait.
+        busy = self.summary.reason == Reason.BUSY and not writing
+        if waits and (busy or len(waits) == len(self.jobs)):
             job = waits[0]
             name, place = name_of(self.directory.agent(job.agent_id), job.agent_id), (job.place or 0) + 1
             held = job.agent_id in self.settings.held_back
@@ -327,16 +332,16 @@ class _Maker:
             others = (item for item in self.directory.agents() if item.enabled and item.id != job.agent_id)
             action = WorkAction.GIVE if job.work.may_move and any(others) else WorkAction.OPEN
             return self._make(WorkState.WAITING, text, action=action, who=(name,), job=job.id)
-        if self.summary.reason == Reason.BUSY and self.summary.kind != "workflow":
+        if busy and self.summary.kind != "workflow":
             return self._make(WorkState.WAITING, texts("status.busy"))
         if main_code(self.summary.reason) == Reason.CHECKING_VOTES:
             return self._make(WorkState.RUNNING, reason_text(self.summary.reason, texts))
         if self.live is not None and (silent := silent_members(self.live, self.directory)):
             names = ", ".join(visible(agent.name) for agent in silent)
             return self._make(WorkState.RUNNING, texts("work.silent", name=names))
-        writing = self.live.streaming() if self.live is not None else ()
-        names = ", ".join(dict.fromkeys(visible(message.author.name) for message in writing))
-        says = texts("work.writes", name=names) if names else self._stands() or texts("status.running")
+        names = [*dict.fromkeys(visible(message.author.name) for message in writing)]
+        said = texts("work.writes", count=len(names), name=", ".join(names)) if names else self._stands()
+        says = said or texts("status.running")
         return self._make(WorkState.RUNNING, says)
 
     def _failed(self) -> WorkRow:
@@ -374,7 +379,11 @@ class _Maker:
         names = [name_of(self.directory.agent(key), key) for key in works if self.directory.is_assistant(key)]
         writing = self.live.streaming() if self.live is not None and not names else ()
         names += [visible(message.author.name) for message in writing]
-        return tuple(dict.fromkeys(names)) or self.summary.speakers
+        if self.live is not None and self.summary.kind == "group" and not names:
+            # While nobody writes, the member who has done so last holds it.
+            is_member, said = self.directory.is_assistant, reversed(self.live.messages)
+            names = [next((visible(one.author.name) for one in said if is_member(one.author.id)), "")]
+        return tuple(dict.fromkeys(filter(None, names))) or self.summary.speakers
 
     def _step(self, *states: str) -> tuple[int, str, str]:
         """Return the first step of a workflow in one of these states: its place from 1, name and reason;

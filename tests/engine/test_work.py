@@ -19,6 +19,7 @@ from tests.builders import Bench, Script, a_bench, a_log_store, a_setup, left_op
 from tests.engine import test_group, test_turn, test_workflow
 from tests.engine.test_group import acting, hand
 from tests.engine.test_queues import QUEUE, gated
+from tests.engine.test_sub_agents import who
 from tests.engine.test_turn import _asker, a_tool, agent, calling
 from tests.engine.test_workflow import DONE_TEXT, step_of
 
@@ -206,6 +207,45 @@ async def test_a_group_says_who_writes_and_how_far_it_is_and_is_done_at_its_end(
     assert brief(row) == (WorkState.DONE, "", WorkAction.OPEN, "1 to-do open")
     assert korean(made, session_id) == "할 일 1개 남음"
     assert made.engine.work.rows(EN, NEVER) == [] and made.engine.work.rows(EN, row.since) == [row]
+
+
+async def test_a_group_names_the_member_that_holds_it_also_between_two_calls(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    lead = acting(calling(hand("ann")))
+
+    def answer(request: ModelRequest) -> Script:
+        # The orchestrator thinks for long after Ann has answered.
+        thinks = who(request) == "orchestrator" and "[Ann]: I did it." in str(request.messages)
+        return [gate, "Done."] if thinks else lead(request)
+
+    made = await read(test_group.bench(tmp_path, answer))
+    session_id = await made.engine.groups.start("crew", "Ship it.")
+    await until(lambda: len(made.models.requests) == 3)
+    row = found(made, session_id)
+    assert (row.state, row.who, row.of) == (WorkState.RUNNING, ("Ann",), ("Crew",))
+    gate.set()
+    await made.engine.wait(session_id)
+    assert found(made, session_id).who == ("Ann",), "who has worked on it last"
+    other = await again(made, tmp_path)
+    assert found(other, session_id).who == ("Crew",), "the index knows no more"
+
+
+async def test_a_group_runs_while_one_member_works_and_another_waits(tmp_path: Path) -> None:
+    gate, crew = asyncio.Event(), (agent("ann", name="Ann"), agent("bo", name="Bo", busy=QUEUE))
+    lead = acting(calling(hand("ann"), hand("bo")))
+
+    def answer(request: ModelRequest) -> Script:
+        return lead(request) if who(request) == "orchestrator" else ["I do", gate, " it."]
+
+    made = await read(test_group.bench(tmp_path, answer, crew=crew))
+    alone = await made.engine.chats.start("bo", "Something else.")
+    await until(lambda: found(made, alone).says == "Bo is writing")
+    session_id = await made.engine.groups.start("crew", "Ship it.")
+    await until(lambda: len(made.engine.queues.jobs()) >= 3 and found(made, session_id).who == ("Ann",))
+    row = found(made, session_id)
+    assert (row.state, row.says) == (WorkState.RUNNING, "Ann is writing")
+    gate.set()
+    await made.engine.wait(session_id)
 
 
 async def test_who_waits_for_a_busy_assistant_says_at_which_place(tmp_path: Path) -> None:

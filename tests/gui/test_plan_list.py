@@ -210,10 +210,15 @@ def test_too_many_criteria_are_kept_to_be_mended_and_a_new_one_opens_what_was_do
 def test_who_did_an_item_and_who_does_the_next_stands_beside_it(plan_list):
     one, two, three = plan_list._plan.items
     plan = Plan(items=(replace(one, by="Mina"), two, three))
-    plan_list.show_plan(plan, editable=True, working=True, who="Dana · asks you")
+    plan_list.show_plan(plan, editable=True, working=True, who=("Dana · asks you",))
     rows = plan_list.rows()
-    assert [row._note.text() for row in rows] == ["Mina", "Dana · asks you", ""]
+    assert [row._note.text() for row in rows] == ["Mina", "Dana · asks you", "waits for step 2"]
     assert rows[0].accessibleName() == "1 of 3: one, done, Mina"
     assert rows[1].accessibleName() == "2 of 3: two, next, Dana · asks you"
-    plan_list.show_plan(plan, editable=True, working=False, who="Dana")
-    assert [row._note.text() for row in rows] == ["Mina", "", ""], "nobody works"
+    assert rows[2].accessibleName() == "3 of 3: three, open, waits for step 2"
+    plan_list.show_plan(plan, editable=True, working=False, who=("Dana",))
+    assert [row._note.text() for row in rows] == ["Mina", "not started", "not started"], "nobody works"
+    plan_list.show_plan(plan, editable=True, working=True, who=("Dana", "Jun"))
+    assert [row._note.text() for row in rows] == ["Mina", "Dana, Jun", ""], "one of them may be on the last"
+    plan_list.show_plan(plan, editable=True, working=True)
+    assert [row._note.text() for row in rows] == ["Mina", "", ""], "nobody is named"

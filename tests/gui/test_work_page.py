@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QAction, QColor, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 
@@ -514,20 +514,21 @@ async def test_chips_filter_by_kind_and_without_a_row_the_day_is_summed_up(busy)
 
 
 @pytest.mark.parametrize(
-    ("language", "title", "works", "asks"),
+    ("language", "title", "asks", "waits", "rests"),
     [
-        ("en", "Plan  1 of 3 done", "Dana", "Dana · asks you"),
-        ("ko", "계획  3개 중 1개 완료", "Dana", "Dana · 답변 필요"),
+        ("en", ["PLAN", "1 of 4 done"], "Dana · asks you", "waits for step 2", "not started"),
+        ("ko", ["계획", "4개 중 1개 완료"], "Dana · 답변 필요", "2단계 대기", "시작 전"),
     ],
 )
 def test_the_plan_says_who_does_what_and_headings_count(
-    qapp, language: str, title: str, works: str, asks: str
+    qapp, language: str, title: list[str], asks: str, waits: str, rests: str
 ) -> None:
     details = WorkDetails(Language(resources_dir() / "i18n", language), Look(qapp, resources_dir(), "light"))
     # With a parent it is no window of its own.
     parent = QWidget()
     details.setParent(parent)
-    items = (PlanItem(text="Look", done=True, by="Mina"), PlanItem(text="Draw"), PlanItem(text="Print"))
+    first = PlanItem(text="Look", done=True, by="Mina")
+    items = (first, *(PlanItem(text=text) for text in ("Draw", "Print", "Send")))
     row = WorkRow(
         id="a", kind="group", title="T", state=WorkState.RUNNING, says="x", who=("Dana",), limits=RunLimits()
     )
@@ -536,13 +537,16 @@ def test_the_plan_says_who_does_what_and_headings_count(
         return [one._note.text() for one in details.plan.rows()]
 
     details.show_work(row, plan=Plan(items=items))
-    assert details._plan_title.text() == title and beside() == ["Mina", works, ""]
+    shown = details.plan_title.findChildren(QLabel)
+    assert [one.text() for one in shown] == title and beside() == ["Mina", "Dana", waits, rests]
     details.show_work(replace(row, state=WorkState.NEEDS_YOU, needs=Needs.ANSWER), plan=Plan(items=items))
-    assert beside() == ["Mina", asks, ""]
+    assert beside() == ["Mina", asks, waits, rests]
     details.show_work(replace(row, state=WorkState.DONE), plan=Plan(items=items))
-    assert beside() == ["Mina", "", ""], "all idle: nothing is half done"
+    assert beside() == ["Mina", rests, rests, rests], "all idle: nothing is half done"
+    details.show_work(replace(row, who=("Dana", "Jun")), plan=Plan(items=items))
+    assert beside() == ["Mina", "Dana, Jun", "", ""], "side by side, Jun may do the third"
     details.show_work(row, plan=Plan())
-    headings = (details._plan_title, details._means_title, details._files_title)
+    headings = (details.plan_title, details.means_title, details.files_title)
     assert all(one.isHidden() for one in headings)
 
 
@@ -575,13 +579,43 @@ async def test_the_details_show_files_and_criteria_with_who_checked(
         await until(lambda: person.sees("work_files"))
         files, details = person.find("work_files"), page.details
         assert files.ids() == ("sky.md",)
-        assert {"Done means  0 of 2 met", "Files  1"} <= set(texts_in(details))
-        assert "Plan" not in " ".join(texts_in(details))
+        assert {"DONE MEANS", "0 of 2 met", "FILES", "1"} <= set(texts_in(details))
+        assert "PLAN" not in texts_in(details)
+        count = details.files_title.count
+        assert count.geometry().right() == details.files_title.rect().right(), "at the edge"
         said_there = [one.text() for one in details.means.findChildren(QLabel)]
         assert f"{server.model} · same family" in said_there
         person.click_row("work_files", 0)
         await until(lambda: person.sees("file_dialog"))
         await until(lambda: person.transcript("file_view") == [f"{ONE.name}: Blue"])
+
+
+async def test_the_button_of_the_chosen_row_is_filled(busy):
+    person, pace = busy
+    engine = person.window.controller.engine
+    first, second = [await engine.chats.start(ONE.id, text) for text in ("One", "Two")]
+    page = await shown(person)
+    await until(lambda: set(page.list.ids()) >= {first, second})
+    accent = QColor(page.list._look.tokens.accent)
+    filled = {}
+    for chosen in (first, second):
+        page.choose(chosen)
+        await person.settle()
+        picture = page.list.viewport().grab().toImage()
+        filled[chosen] = [
+            row
+            for row in (first, second)
+            if picture.pixelColor(page.list.button_of(row).topLeft() + QPoint(8, 8)) == accent
+        ]
+    assert filled == {first: [first], second: [second]}
+    page.switch.set_value("assistant")
+    page.choose(ONE.id)
+    await person.settle()
+    box, picture = page.list.button_of(ONE.id), page.list.viewport().grab().toImage()
+    assert picture.pixelColor(box.topLeft() + QPoint(8, 8)) != accent, "nobody is held back by chance"
+    pace.slow = False
+    await engine.stop(first)
+    await engine.stop(second)
 
 
 async def test_today_ends_at_midnight(qapp, data_dir, wire_home, monkeypatch):  # noqa: F811

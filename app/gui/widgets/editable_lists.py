@@ -143,7 +143,7 @@ class EditableRow(Frame):
             self.setFocus()
 
 
-HEIGHT, NOTE = 27, 120
+HEIGHT, NOTE = 27, 150
 MARK = 13
 TEXT_LEFT = 23
 COMES_OR_GOES = (QEvent.Type.Enter, QEvent.Type.Leave, QEvent.Type.FocusIn, QEvent.Type.FocusOut)
@@ -185,7 +185,9 @@ class PlanRow(EditableRow):
         self._show_box(False)
 
     def show_item(self, item: PlanItem, place: int, count: int, *, current: bool, who: str) -> None:
-        """Show an item at a place, counted from 0, and who does or did it; an unfinished edit stays."""
+        """Show an item at a place, counted from 0, and who does or did it, or what it waits for;
+        an unfinished edit stays.
+        """
         words = self._language
         self._item, self._current = item, current
         self._note.setText(visible(who))
@@ -321,7 +323,8 @@ class PlanList(QWidget):
         self.setObjectName(name)
         self._language = language
         self._look = look
-        self._plan, self._working, self._who = Plan(), False, ""
+        self._plan, self._working = Plan(), False
+        self._who: Sequence[str] = ()
         self._rows: list[PlanRow] = []
         self._add = named(f"{name}_add", QLineEdit(maxLength=MAX_ITEM))
         say(self._add, language, name="plan.add", hint="plan.add").setProperty("kind", "name")
@@ -329,7 +332,7 @@ class PlanList(QWidget):
         self._add.returnPressed.connect(self._on_added)
         language.follow(self._refresh)
 
-    def show_plan(self, plan: Plan | None, *, editable: bool, working: bool, who: str = "") -> None:
+    def show_plan(self, plan: Plan | None, *, editable: bool, working: bool, who: Sequence[str] = ()) -> None:
         """Show a plan, and whether somebody works on its next item, and `who`; rows keep their focus
         and unfinished edits.
         """
@@ -349,7 +352,7 @@ class PlanList(QWidget):
         return tuple(self._rows)
 
     def _refresh(self) -> None:
-        items, focused, before = self._plan.items, self._focused(), len(self._rows)
+        words, items, focused, before = self._language, self._plan.items, self._focused(), len(self._rows)
         while len(self._rows) > len(items):
             drop(self._rows.pop())
         if len(self._rows) < len(items):
@@ -361,7 +364,12 @@ class PlanList(QWidget):
         current = next((place for place, item in enumerate(items) if not item.done), -1)
         for place, (row, item) in enumerate(zip(self._rows, items, strict=True)):
             at_work = self._working and place == current
-            row.show_item(item, place, len(items), current=at_work, who=self._who if at_work else item.by)
+            note = ", ".join(self._who) if at_work else item.by
+            if len(self._who) == 1 and not (at_work or item.done):
+                # Of several who work at once, each may be on one of these.
+                waits = self._working and place == current + 1
+                note = words("plan.waits", step=place) if waits else words("plan.rests")
+            row.show_item(item, place, len(items), current=at_work, who=note)
         if self._rows:
             self.let_tab_stop_at(self._rows[min(max(0, focused), len(items) - 1)])
         if len(self._rows) > before:

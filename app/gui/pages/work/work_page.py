@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
+from typing import cast
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QResizeEvent
-from PySide6.QtWidgets import QLabel, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from app.core.criteria import count_met, met_text
 from app.core.message import Message
@@ -27,7 +28,7 @@ from app.gui.pages.chat.chat_composer import LimitsButton
 from app.gui.pages.chat.over_input import CriteriaList, FilesList
 from app.gui.pages.list_page import ALL, WIDE, ActingList, Details, FilterChips, ListPage
 from app.gui.panels.conversation_view import QuestionCards
-from app.gui.widgets.badge import AVATAR, initial, paint_avatar, paint_box
+from app.gui.widgets.badge import AVATAR, chip_colours, initial, paint_avatar, paint_box, paint_chip
 from app.gui.widgets.boxes import STRETCH, FlowBox, Part, drop, empty, focused_in, hbox, thin_line, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.composer import Composer
@@ -47,15 +48,14 @@ from app.gui.widgets.text import (
 )
 
 NARROW = replace(WIDE, height=76, edge=9)
+# How wide the list must be for columns; else a row has three lines.
 LEAST_WIDE = 640
-"""How wide the list must be for columns; else a row has three lines."""
+# The widths of the columns in pixels.
 BUTTON, COST, AGE, WHO = 96, 100, 66, 172
-"""The widths of the columns in pixels."""
+# For how long an action must have been shown before it is carried out: it can cost money.
 SHOWN_S = 0.5
-"""For how long an action must have been shown before it is carried out: it can cost money."""
+# The share of a limit from which it is marked.
 NEAR = 0.8
-"""The share of a limit from which it is marked."""
-_COLOURS = {**dict.fromkeys(Needs, "warn"), Needs.FAILURE: "error"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,13 +119,11 @@ class WorkRows(ItemModel):
         who, age, limit = exact(", ".join(row.who)), words.age(row.since), row.limits.usd
         count = self.files.get(row.id, 0)
         files = words("work.files", count=count) if count else ""
-        colour = _COLOURS.get(Needs(row.needs), "warn") if row.needs else "text_2"
-        if row.state == WorkState.STOPPED and row.reason_code == RESTART:
-            colour = "warn"
-        if row.state == WorkState.DONE:
+        closed = row.state == WorkState.STOPPED and row.reason_code == RESTART
+        colour = "error" if row.needs == Needs.FAILURE else "warn" if row.needs or closed else "text_2"
+        if row.state == WorkState.DONE and row.criteria:
             # What was accepted as it is, is not what was met; and nobody has checked what has no criteria.
-            met = count_met(row.criteria) == len(row.criteria)
-            colour = ("ok" if met else "warn") if row.criteria else "text_2"
+            colour = "ok" if count_met(row.criteria) == len(row.criteria) else "warn"
         return WorkItem(
             id=row.id,
             title=exact(row.title),
@@ -169,9 +167,12 @@ class WorkDelegate(ItemDelegate):
         if not isinstance(item, WorkItem):
             return super()._paint_note(painter, rect, item, left)
         tokens, place = self._look.tokens, self.button_in(rect, item)
-        paint_box(painter, place, tokens.line_strong, tokens.surface, 7)
+        # That of the chosen row is the page's primary button; an assistant is held back by none such.
+        fills = item.colour is None and item.id == cast("WorkTable", self.parent()).current_id()
+        colour, line = ("on_accent", tokens.accent) if fills else ("text", tokens.line_strong)
+        paint_box(painter, place, line, line if fills else tokens.surface, 7)
         font, centre = sized(painter.font(), 13, 500), Qt.AlignmentFlag.AlignCenter
-        self._write(painter, place.adjusted(6, 0, -6, 0), item.button, font, "text", centre)
+        self._write(painter, place.adjusted(6, 0, -6, 0), item.button, font, colour, centre)
         right = place.left() - 12
         if item.cost:
             right = self._paint_cost(painter, QRect(right - COST, rect.top(), COST, rect.height()), item) - 12
@@ -179,7 +180,11 @@ class WorkDelegate(ItemDelegate):
             lines = QRect(right - AGE, rect.top() + 8, AGE, rect.height() - 16)
             edge, small = Qt.AlignmentFlag.AlignRight, sized(painter.font(), 12)
             self._write(painter, lines, item.age, small, "text_2", Qt.AlignmentFlag.AlignTop | edge)
-            self._write(painter, lines, item.files, small, "text_2", Qt.AlignmentFlag.AlignBottom | edge)
+            if item.files:
+                painter.setFont(small)
+                wide, high = painter.fontMetrics().horizontalAdvance(item.files) + 14, tall(18)
+                chip = QRect(lines.right() - wide + 1, lines.bottom() - high + 3, wide, high)
+                paint_chip(painter, chip, item.files, chip_colours(tokens, "neutral"))
             right = lines.left() - WHO
             self._paint_who(painter, QRect(right, rect.top(), WHO - 8, rect.height()), item)
         return right - 10
@@ -403,6 +408,22 @@ class QueueView(QWidget):
         return made
 
 
+class CountedHeading(QWidget):
+    """A heading with a count at the edge; hidden without one."""
+
+    def __init__(self, language: Language, key: str) -> None:
+        super().__init__()
+        title, self.count = plain_label("section"), plain_label("hint")
+        hbox(title, STRETCH, self.count, inside=self)
+        language.follow(lambda: title.setText(language(key).upper()))
+        self.hide()
+
+    def show_count(self, count: str) -> None:
+        """Show a count, "" for none."""
+        self.count.setText(count)
+        set_shown(self, bool(count))
+
+
 class WorkDetails(Details):
     """Shows the chosen work, or the totals of today. `buttons` are by PAUSE, STOP, RESUME and OPEN.
 
@@ -445,13 +466,13 @@ class WorkDetails(Details):
         self._back = say(
             icon_button(look, "chevron-left", "work_back", self.left.emit), language, tip="work.back"
         )
-        self._plan_title = plain_label("section")
+        self.plan_title = CountedHeading(language, "plan.title")
         self.plan = PlanList(language, look, "work_plan")
-        self._means_title = plain_label("section")
+        self.means_title = CountedHeading(language, "criteria.title")
         self.means = CriteriaList(language, look, wide=False)
-        self._files_title = plain_label("section")
+        self.files_title = CountedHeading(language, "files.title")
         self.files = FilesList(language, look, "work_files")
-        self.files.changed.connect(self._show_files_title)
+        self.files.changed.connect(lambda: self.files_title.show_count(str(self.files.count() or "")))
         self.queue = QueueView(language)
         self.tell = Composer(look, box_name="work_tell", button_name="work_tell_send")
         self.tell.put_in_one_row()
@@ -492,7 +513,7 @@ class WorkDetails(Details):
         for part in (self.totals, self._choose):
             set_shown(part, row is None and not tasks)
         if row is not None:
-            facts = (kind_text(row.kind, words), exact(", ".join(row.who)))
+            facts = (kind_text(row.kind, words), exact(", ".join(row.of)))
             self._kind.setText(" · ".join(filter(None, facts)))
             self._cost.setText(cost_text(row, words))
             self._title.setText(exact(row.title))
@@ -504,15 +525,15 @@ class WorkDetails(Details):
         self._show_card()
         items = plan.items if plan is not None else ()
         done = words("work.steps_done", done=sum(item.done for item in items), count=len(items))
-        self._entitle(self._plan_title, "plan.title", done if items else "")
+        self.plan_title.show_count(done if items else "")
         set_shown(self.plan, bool(items))
-        who = exact(", ".join(row.who)) if row is not None else ""
-        said = words("plan.asks", name=who) if row is not None and row.needs else who
-        self.plan.show_plan(plan, editable=can_tell, working=row is not None and _is_held(row), who=said)
+        who = tuple(map(exact, row.who)) if row is not None else ()
+        if row is not None and row.needs:
+            who = (words("plan.asks", name=", ".join(who)),)
+        self.plan.show_plan(plan, editable=can_tell, working=row is not None and _is_held(row), who=who)
         criteria = row.criteria if row is not None else ()
-        self._entitle(self._means_title, "criteria.title", met_text(criteria, words))
+        self.means_title.show_count(met_text(criteria, words))
         self.means.show_criteria(criteria)
-        self._show_files_title()
         self.queue.show_tasks(tasks)
         show_or_hide(self._queued, words("queue.messages", count=queued) if queued else "")
         set_shown(self._hurry, bool(queued))
@@ -526,13 +547,6 @@ class WorkDetails(Details):
     def give_back(self, text: str) -> None:
         """Show again what could not be said."""
         self.tell.box.setPlainText(text)
-
-    def _entitle(self, title: QLabel, key: str, count: str) -> None:
-        """Show a heading with a count; it goes without one."""
-        show_or_hide(title, f"{self._language(key)}  {count}" if count else "")
-
-    def _show_files_title(self) -> None:
-        self._entitle(self._files_title, "files.title", str(self.files.count() or ""))
 
     def _show_card(self) -> None:
         """Show the card of the first question; one that is being answered stays."""
@@ -553,7 +567,7 @@ class WorkDetails(Details):
         self._cards = vbox()
         parts: list[Part] = [self.totals, self._choose, self._head, self._says]
         parts += [hbox(self.extend, STRETCH), self._cards]
-        parts += [self._plan_title, self.plan, self._means_title, self.means, self._files_title, self.files]
+        parts += [self.plan_title, self.plan, self.means_title, self.means, self.files_title, self.files]
         parts.append(self.queue)
         vbox(*parts, STRETCH, inside=body, margins=(16, 14, 16, 14), spacing=10)
         self.area = scrolling(body)
