@@ -181,11 +181,11 @@ def test_work_that_nobody_checked_and_open_to_dos_are_never_green(
     card.show()
     card.show_result(a_result())
     assert (card.state.text(), card.state.property("kind")) == (unchecked, "hint")
-    assert not card._left.isVisible() and not card.rest.isVisible()
+    assert not card.still_open.isVisible() and not card.rest.isVisible()
     open_one = (PlanItem(text="<b>Draw</b> it"),)
     card.show_result(replace(a_result(), left=open_one))
     assert (card.state.text(), card.state.property("kind")) == (f"{unchecked} · {left}", "warn")
-    assert card._left.isVisible() and card._left.text() == f"{left}: <b>Draw</b> it"
+    assert card.still_open.isVisible() and card.still_open.text() == f"{left}: <b>Draw</b> it"
     assert card.rest.isVisible() and not card.accept.isVisible()
     met = Criterion(text="c", state=CriterionState.MET, round=1)
     card.show_result(replace(a_result(met), left=open_one))
@@ -201,8 +201,8 @@ def test_a_card_folds_to_its_headline_and_comes_so_where_there_is_little_room(qa
     card.show()
     card.files.show_files((MADE,))
     # A page of a window of 900 × 600, and one of 1440 × 900.
-    for height, folded in (548, True), (848, False):
-        card.set_room(height // 4)
+    for height, folded in (124, True), (289, False):
+        card.set_room(height)
         card.show_result(None)
         assert card.files.isVisible() and not card.state.isVisible(), "files alone are never folded"
         card.show_result(a_result(Criterion(text="a", state=CriterionState.UNMET, round=3)), opens=True)
@@ -525,10 +525,104 @@ async def test_open_to_dos_are_done_from_the_card(qapp, data_dir, wire_home, wir
         person.window.controller.show_session(await engine.groups.start("crew", "Ship it."))
         await until(lambda: person.sees("result_card"), 60)
         assert page.result.state.text() == "Not checked · 1 to-do open"
-        assert page.result._left.text() == "1 to-do open: Draw"
+        assert page.result.still_open.text() == "1 to-do open: Draw"
         assert [item.by for item in page.session.plan.items] == ["Architect", ""]
         await person.click("result_rest")
         await until(lambda: page.session.status == Status.IDLE and not page.session.plan.open, 60)
         assert any("Do what is still open in the plan." in text for text in said[3:])
         # The orchestrator did that by itself, which is no result of a group.
         await until(lambda: not person.sees("result_card"))
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+def test_tabs_are_as_wide_as_their_texts(qapp) -> None:
+    card = ResultCard(Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light"))
+    card.resize(560, 300)
+    card.show()
+    names = ("a.md", "sources.md", "funnel.csv", "a name that is longer than any tab is wide.md")
+    card.files.show_files([replace(MADE, path=name) for name in names[:3]])
+    qapp.sendPostedEvents()
+    boxes = [card.files.visualItemRect(card.files.item(row)) for row in range(3)]
+    assert len({box.top() for box in boxes}) == 1 and card.files.height() == boxes[0].height(), "in one line"
+    assert boxes[0].width() < boxes[1].width() < 180
+    assert card.files.item(0).note.startswith("v1 · ") and "version 1" in card.files.item(0).said
+    card.files.show_files([replace(MADE, path=name) for name in names])
+    qapp.sendPostedEvents()
+    boxes = [card.files.visualItemRect(card.files.item(row)) for row in range(4)]
+    assert max(box.width() for box in boxes) == 220, "a long name is shortened"
+    assert card.files.height() == 2 * boxes[0].height(), "the next line"
+
+
+@pytest.mark.parametrize("size", [(900, 600), (1440, 900)])
+async def test_the_transcript_keeps_its_share_beside_the_card(
+    qapp,
+    data_dir,
+    wire_home,  # noqa: F811
+    wire_servers,  # noqa: F811
+    size,
+):
+    server = wire_servers["openai"]
+    server.script(server.model, lambda _: Answer("Done. " * 200))
+    async with at_window(data_dir, size=size) as person:
+        page, engine = person.window.controller.chat_page, person.window.controller.engine
+        await engine.assistants.save(architect(model=server.model, tools=(), sub_agents=()))
+        await engine.groups.save(crew(server.model, members=("architect",)))
+        chat = await engine.groups.start("crew", "Ship it.")
+        await engine.wait(chat)
+        person.window.controller.show_session(chat)
+        await until(lambda: page.session_id == chat)
+        card = page.result
+        unmet = [Criterion(text=f"c{number}", state=CriterionState.UNMET, round=3) for number in range(20)]
+        page.files.show_files((MADE,))
+        card.show_result(a_result(*unmet))
+        if card.fold.isChecked():
+            await person.click("result_fold")
+        await person.settle(0.2)
+        assert page.transcript.height() >= 0.44 * page.height()
+        assert card.rest.isVisible() and card.rest.visibleRegion().boundingRect() == card.rest.rect()
+        print(
+            "AREA",
+            card._area.height(),
+            card._room,
+            card.height(),
+            card._scrolled.height(),
+            card._question.isVisible(),
+            card._area.verticalScrollBar().value(),
+            page.files.y(),
+            page.files.height(),
+            card._list.height(),
+            page.transcript.height(),
+            card._scrolled.layout().totalHeightForWidth(800),
+        )
+        assert page.files.visibleRegion().boundingRect().height() >= 28, "the files are in sight"
+        place = card._area.verticalScrollBar()
+        assert place.maximum() > 300, "what does not fit scrolls"
+        # A longer message takes its room from the card, not from the transcript.
+        await person.write("composer", "One\nTwo\nThree\nFour")
+        await person.settle(0.2)
+        assert page.transcript.height() >= 0.44 * page.height() or card._area.height() == 30
+
+
+async def test_open_to_dos_are_no_toast_where_the_card_names_them(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    server = wire_servers["openai"]
+
+    def reply(request):
+        if not leads(request):
+            return Answer("I looked.")
+        if "I looked." in "".join(one.text for one in request.messages):
+            return Answer(calls=(call("reportResult", result_in_detail="Done."),))
+        hand = call("switchAssistant", assistant="Architect", instruction="Look.")
+        return Answer(calls=(call("setPlan", items=["Look", "Draw"]), hand))
+
+    server.script(server.model, reply)
+    async with at_window(data_dir) as person:
+        page, engine = person.window.controller.chat_page, person.window.controller.engine
+        await engine.assistants.save(architect(model=server.model, tools=(), sub_agents=()))
+        await engine.groups.save(crew(server.model, members=("architect",)))
+        person.window.controller.show_session(await engine.groups.start("crew", "Ship it."))
+        await until(lambda: person.sees("result_card") and page.session.status == Status.IDLE, 60)
+        await person.settle(0.2)
+        assert page.result.still_open.text() == "2 to-dos open: Look · Draw"
+        assert not person.sees("toast")
+        await engine.wait(await engine.groups.start("crew", "Ship it too."))
+        await until(lambda: person.sees("toast"), what="what another session left open")

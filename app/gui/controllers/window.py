@@ -231,6 +231,7 @@ def _key_grab(parent: QObject) -> KeyGrab | None:
 LIST_REFRESH_MS = 200
 SAVED_AGAIN = "saved_again"
 TURN_HELD = "turn_held"
+PLAN_OPEN = "plan_open"
 AGENT_BEGAN = "agent_began"
 
 
@@ -549,7 +550,13 @@ class WindowController(QObject):
             self._list_timer.start()
 
     def _on_notice(self, notice: Notice) -> None:
-        text = self._language.notice(notice)
+        text, page = self._language.notice(notice), self.chat_page
+        # Its row in the list of work says so, or the card of its result.
+        named = page.session_id == notice.session_id and not page.result.still_open.isHidden()
+        shown = self.window.main_area.currentWidget()
+        said = shown.objectName() == "work_page" or (shown is page and named)
+        if notice.code in (PLAN_OPEN, TURN_HELD) and said:
+            return
         if notice.sticky:
             self.window.banner.show_text(text)
         elif notice.code == SAVED_AGAIN:

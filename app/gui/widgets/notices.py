@@ -156,18 +156,21 @@ class Toasts(QWidget):
 
     def undo(self) -> bool:
         """Run the undo of the newest toast that has one; return whether there was one."""
-        for toast in reversed(self._toasts):
-            if toast.undoes and toast.button is not None:
-                toast.button.click()
-                return True
-        return False
+        buttons = [item.button for item in self._toasts if item.undoes and item.button is not None]
+        if buttons:
+            buttons[-1].click()
+        return bool(buttons)
 
     def take_focus(self) -> None:
         """Focus the action of the newest toast that has one."""
-        for toast in reversed(self._toasts):
-            if toast.button is not None and toast.isVisible():
-                toast.take_focus()
-                return
+        acting = [item for item in self._toasts if item.button is not None and item.isVisible()]
+        if acting:
+            acting[-1].take_focus()
+
+    def clear(self) -> None:
+        """Remove the toasts that only say something."""
+        for toast in [item for item in self._toasts if item.button is None and not item.stays]:
+            toast.leave()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize:

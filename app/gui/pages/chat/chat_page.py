@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -32,6 +32,8 @@ from app.gui.widgets.controls import button
 from app.gui.widgets.editable_lists import QueueStrip
 from app.gui.widgets.text import Paragraph, plain_label, restyle, show_if
 
+# Of the page's height, in percent, what the transcript has at least beside the result.
+SHARE = 45
 NOBODY = ChatSession(id="", title="", chat=Chat(assistant_id=""))
 Versions = Mapping[str, tuple[int, int]]
 
@@ -287,7 +289,13 @@ class ChatPage(ConversationView):
             self.layout().activate()
         self._place_empty()
         self.box.set_room(self.height() * 2 // 5 - 40)
-        self.result.set_room(self.height() // 4)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
+            # The transcript keeps its share beside the result and all else over the input.
+            card = self.result.sizeHint().height() * (not self.result.isHidden())
+            self.result.set_room(self.height() * (100 - SHARE) // 100 - self._foot.sizeHint().height() + card)
+        return super().event(event)
 
     # Display
 
@@ -532,9 +540,8 @@ class StateLine(Frame):
     def _refresh(self) -> None:
         tone, text = self._words()
         paused = self._session is not None and resumable(self._session)
-        retries = self._retry is not None
         key = "queue.go_on" if self._is_held_up else "chat.resume"
-        self.resume.setText(self._language("discussion.retry_now" if retries else key))
+        self.resume.setText(self._language(key if self._retry is None else "discussion.retry_now"))
         paused_by_provider = self._retry is not None and not self._retry.repeat
         offered = (paused or paused_by_provider or self._is_held_up) and not self._read_only
         if self.resume.hasFocus() and not offered:

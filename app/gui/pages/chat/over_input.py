@@ -3,14 +3,14 @@ and the files made in it.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import takewhile
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QStyleOptionViewItem, QWidget
 
 from app.core.criteria import CRITERIA, Criterion, CriterionState, count_met, met_text, shown_by
 from app.core.message import MessageState, Role, Total, money_text
@@ -19,14 +19,14 @@ from app.core.session_files import FileVersion
 from app.core.texts import clock_text, exact, size_text, unmarked
 from app.core.turns import asked_at
 from app.engine.live_session import LiveSession
-from app.gui.display.appearance import Language, Look, tall
+from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.descriptions import time_text
 from app.gui.tasks import timer
 from app.gui.transcript.transcript_model import TurnBook, shown_name
 from app.gui.widgets.badge import HeadingIcon
 from app.gui.widgets.boxes import STRETCH, Fitting, Frame, Part, drop, empty, frame, hbox, set_across, vbox
 from app.gui.widgets.controls import ENTER, ShorteningButton, button, icon_button, keep_place, scrolling
-from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
+from app.gui.widgets.item_list import Index, ItemDelegate, ItemList, ListStyle, RowItem
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, plain_tip, say, show_as
 
 ROW, MOST_ROWS = 30, 4
@@ -117,12 +117,12 @@ class AgentRow(QWidget):
         self.stop.setVisible(works)
 
 
-LEAST_ROOM, ROOM = 40, 160
-"""How high the list of criteria is at least, and usually; with less room the card comes folded."""
+# How high what scrolls in the card is at least; and all of it, or the card comes folded.
+LEAST_ROOM, ROOM = 30, 200
 # From this width of the card the criteria stand beside the file that is shown.
 WIDE = 700
-# What stands beside the rows: the margins and the scroll bar.
-SIDES = 44
+# What stands beside the rows: the margins and the scroll bar; and what over and under the parts of the card.
+SIDES, AROUND = 44, 38
 _MARKS: dict[str, tuple[str, str]] = {
     CriterionState.MET: ("circle-check", "ok"),
     CriterionState.UNMET: ("circle-x", "warn"),
@@ -265,23 +265,23 @@ class ResultCard(Frame):
         self._cost = plain_label("hint")
         self._question = ElidedLabel("meta")
         self.criteria = CriteriaList(language, look, wide=True)
-        self._list = scrolling(self.criteria)
         self.means = say(button("", "result_means"), language, "result.means")
         self.rest, self.save = button("primary", "result_rest"), button("", "result_save")
         self.check = say(button("primary", "result_check"), language, "result.check")
         self.accept = say(button("", "result_accept"), language, "result.accept")
         self.changes = say(button("", "result_changes"), language, "result.changes")
         self.way = say(button("link", "result_way", self._close), language, "result.way")
-        self._left = Paragraph("warn")
+        self.still_open = Paragraph("warn")
         self.fold = icon_button(look, "chevron-down", "result_fold", self._refresh, checkable=True)
         say(self.fold, language, tip="result.fold")
-        self._below = QWidget()
         self._head = frame("", hbox(self._title, self.state, STRETCH, self._cost, self.fold, spacing=10))
         self._made = vbox(self.files, spacing=8)
-        self._body = hbox((self._made, 3), (self._list, 2, Qt.AlignmentFlag.AlignTop), spacing=14)
+        self._body = hbox((self._made, 3), (self.criteria, 2, Qt.AlignmentFlag.AlignTop), spacing=14)
         offered = self.save, self.means, self.rest, self.check, self.accept, self.changes, STRETCH, self.way
-        foot = hbox(*offered, spacing=8)
-        vbox(self._question, self._left, (self._body, 1), foot, inside=self._below, spacing=8)
+        self._foot = frame("", hbox(*offered, spacing=8))
+        self._scrolled = frame("", vbox(self._question, self.still_open, (self._body, 1), spacing=8))
+        self._area = scrolling(self._scrolled)
+        self._below = frame("", vbox((self._area, 1), self._foot, spacing=8))
         vbox(self._head, (self._below, 1), inside=self, margins=(14, 10, 14, 10), spacing=8)
         language.changed.connect(self._refresh)
         self.files.changed.connect(self._on_files)
@@ -323,14 +323,19 @@ class ResultCard(Frame):
         self._refresh()
 
     def set_room(self, height: int) -> None:
-        """Set how high the list of criteria may be, in pixels."""
+        """Set how high the card may be in pixels, as long as no file stands in it."""
         self._room = height
         beside = self.preview is not None and self.width() >= WIDE
         set_across(self._body, beside)
         self.criteria.be_wide(not beside)
-        width = self.width() * 2 // 5 if beside else self.width()
-        wanted = self.criteria.column.totalHeightForWidth(max(1, width - SIDES))
-        self._list.setFixedHeight(max(LEAST_ROOM, min(height * (1 + beside), wanted)))
+        self._question.setVisible(self._shown is not None and (self.preview is not None or height >= ROOM))
+        # The head and the buttons stay where they are, and what is between them scrolls.
+        left = height - self._head.sizeHint().height() - self._foot.sizeHint().height() - AROUND
+        inside = self._scrolled.layout()
+        whole = max(inside.totalHeightForWidth(self.width() - SIDES), inside.totalMinimumSize().height())
+        most = max(LEAST_ROOM, min(left, whole))
+        self._area.setMinimumHeight(0 if self.preview else most)
+        self._area.setMaximumHeight(self.maximumHeight() if self.preview else most)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -345,7 +350,7 @@ class ResultCard(Frame):
             self.save: result is not None and bool(self.files.files),
             self.way: self.preview is not None,
             self.means: result is not None and not criteria,
-            self._left: result is not None and bool(result.left),
+            self.still_open: result is not None and bool(result.left),
             self.rest: missing or (result is not None and bool(result.left)),
             self.check: not missing and CriterionState.OPEN in states,
             self.accept: missing,
@@ -357,14 +362,13 @@ class ResultCard(Frame):
         self.setVisible(result is not None or bool(self.files.files))
         self._head.setVisible(result is not None)
         self._below.setVisible(result is None or not self.fold.isChecked())
-        self._list.setVisible(bool(criteria))
         for item, shown in offered.items():
             item.setVisible(shown)
         if result is None:
             return
         show_as(self.save, "" if missing or offered[self.check] else "primary", words("result.save"))
         left = words("plan.left", count=len(result.left)) if result.left else ""
-        self._left.setText(": ".join((left, " · ".join(exact(item.text) for item in result.left))))
+        self.still_open.setText(": ".join((left, " · ".join(exact(item.text) for item in result.left))))
         said = " · ".join(filter(None, (met_text(criteria, words) or words("result.unchecked"), left)))
         met = count_met(criteria) == len(criteria) and not left
         show_as(self.state, "warn" if not met else "ok" if criteria else "hint", said)
@@ -388,6 +392,16 @@ def author_text(version: FileVersion, words: Language) -> str:
     return exact(version.author) or words("transcript.you")
 
 
+class TabDelegate(ItemDelegate):
+    """Paints files side by side, each as wide as its texts, up to the width of the style."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        item, style, most = self.item_of(index), self._style, super().sizeHint(option, index)
+        texts = (item.title, style.size), (item.note, style.note)
+        wide = sum(QFontMetrics(sized(option.font, high)).horizontalAdvance(text) for text, high in texts)
+        return most.boundedTo(QSize(wide + style.left + style.mark + 2 * style.space + 24, most.height()))
+
+
 class FilesList(Fitting, ItemList):
     """Shows each file with its version, who wrote it, and its size; hidden while there is none.
 
@@ -407,6 +421,8 @@ class FilesList(Fitting, ItemList):
         super().__init__(look, name, STYLE)
         self._tabs = tabs
         if tabs:
+            self.setUniformItemSizes(False)
+            self.setItemDelegate(TabDelegate(look, replace(STYLE, share=1), self))
             self.setFlow(self.Flow.LeftToRight)
             self.setWrapping(True)
             self.setResizeMode(self.ResizeMode.Adjust)
@@ -438,8 +454,8 @@ class FilesList(Fitting, ItemList):
 
     def _fit(self) -> None:
         """Set the height to that of the rows, up to a limit."""
-        beside = max(1, self.width() // tall(STYLE.width)) if self._tabs else 1
-        self.setFixedHeight(min(MOST_FILES, -(-self.count() // beside)) * tall(STYLE.height))
+        self.doItemsLayout()
+        self.setFixedHeight(max(0, min(MOST_FILES * tall(STYLE.height), self.contentsSize().height())))
 
     def menu_of(self, row_id: str) -> QMenu:
         menu, words = self.new_menu(), self._language
@@ -449,8 +465,8 @@ class FilesList(Fitting, ItemList):
         return menu
 
     def _row(self, one: FileVersion) -> RowItem:
-        words, author = self._language, author_text(one, self._language)
-        facts = (words("files.version", version=one.version), author, size_text(words, one.bytes))
-        name = exact(one.path)
-        said, note = f"{name}, {' · '.join(facts)}", " · ".join(facts[:: 2 if self._tabs else 1])
+        words, name, size = self._language, exact(one.path), size_text(self._language, one.bytes)
+        facts = (words("files.version", version=one.version), author_text(one, words), size)
+        short = (words("files.short_version", version=one.version), size)
+        said, note = f"{name}, {' · '.join(facts)}", " · ".join(short if self._tabs else facts)
         return RowItem(id=one.path, title=name, note=note, icon="file-text", tip=said, spoken=said)
