@@ -339,8 +339,8 @@ class _Maker:
         if self.live is not None and (silent := silent_members(self.live, self.directory)):
             names = ", ".join(visible(agent.name) for agent in silent)
             return self._make(WorkState.RUNNING, texts("work.silent", name=names))
-        names = [*dict.fromkeys(visible(message.author.name) for message in writing)]
-        said = texts("work.writes", count=len(names), name=", ".join(names)) if names else self._stands()
+        who = [*dict.fromkeys(visible(message.author.name) for message in writing)]
+        said = texts("work.writes", count=len(who), name=", ".join(who)) if who else self._stands()
         says = said or texts("status.running")
         return self._make(WorkState.RUNNING, says)
 

@@ -541,7 +541,9 @@ def test_tabs_are_as_wide_as_their_texts(qapp) -> None:
     card.show()
     names = ("a.md", "sources.md", "funnel.csv", "a name that is longer than any tab is wide.md")
     card.files.show_files([replace(MADE, path=name) for name in names[:3]])
+    card.resize(560, 300)
     qapp.sendPostedEvents()
+    assert card.width() == 560
     boxes = [card.files.visualItemRect(card.files.item(row)) for row in range(3)]
     assert len({box.top() for box in boxes}) == 1 and card.files.height() == boxes[0].height(), "in one line"
     assert boxes[0].width() < boxes[1].width() < 180
@@ -551,6 +553,7 @@ def test_tabs_are_as_wide_as_their_texts(qapp) -> None:
     boxes = [card.files.visualItemRect(card.files.item(row)) for row in range(4)]
     assert max(box.width() for box in boxes) == 220, "a long name is shortened"
     assert card.files.height() == 2 * boxes[0].height(), "the next line"
+    card.close()
 
 
 @pytest.mark.parametrize("size", [(900, 600), (1440, 900)])

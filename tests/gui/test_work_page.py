@@ -618,6 +618,28 @@ async def test_the_button_of_the_chosen_row_is_filled(busy):
     await engine.stop(second)
 
 
+async def test_work_in_the_sidebar_leads_back_to_the_list_and_past_what_was_said(busy):
+    person, pace = busy
+    engine, toasts = person.window.controller.engine, person.window.toasts
+    person.window.resize(900, 600)
+    session_id = await engine.chats.start(ONE.id, "One")
+    page = await shown(person)
+    await until(lambda: session_id in page.list.ids())
+    person.click_row("work_list", page.list.work.row_of(session_id))
+    await until(lambda: person.sees("work_details") and not person.sees("work_list"))
+    person.window.controller.show_session(session_id)
+    said, undo = (
+        toasts.show_toast("Paused before Jun's turn."),
+        toasts.show_toast("Deleted.", "Undo", lambda: None),
+    )
+    await person.click("work_button")
+    assert person.sees("work_list") and not person.sees("work_details")
+    assert undo.isVisible() and not said.here, "it would lie over the buttons of the first rows"
+    undo.leave()
+    pace.slow = False
+    await engine.stop(session_id)
+
+
 async def test_today_ends_at_midnight(qapp, data_dir, wire_home, monkeypatch):  # noqa: F811
     async with at_window(data_dir) as person:
         usage, now = person.window.controller.engine.usage, datetime.now(UTC)

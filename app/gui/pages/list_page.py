@@ -138,8 +138,8 @@ class ListPage(Fitting, QWidget):
         details.left.connect(self._on_left)
 
     def take_focus(self) -> None:
-        """Take the keyboard to the list."""
-        self._list.setFocus()
+        """Show the list, and take the keyboard to it."""
+        self._on_left()
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ShortcutOverride and cast("QKeyEvent", event).key() == Qt.Key.Key_F6:
