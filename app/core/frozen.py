@@ -21,7 +21,8 @@ class _FrozenType(type):
             return made
         # Methods of its own for comparing and for `repr` would make each class twice as slow to define.
         data: Any = dataclass(frozen=True, slots=True, kw_only=kw_only, eq=False, repr=False)(made)
-        data._compared = attrgetter("__class__", *(part.name for part in fields(data) if part.compare))
+        names = (part.name for part in fields(data) if part.compare)
+        data._compared = attrgetter("__class__", *names)  # noqa: SLF001 - a class made here
         return data
 
     def __init__(cls, name: str, bases: tuple[type, ...], inside: dict[str, Any], **_options: bool) -> None:
