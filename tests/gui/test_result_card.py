@@ -536,24 +536,22 @@ async def test_open_to_dos_are_done_from_the_card(qapp, data_dir, wire_home, wir
 
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 def test_tabs_are_as_wide_as_their_texts(qapp) -> None:
-    card = ResultCard(Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light"))
-    card.resize(560, 300)
-    card.show()
+    words = Language(resources_dir() / "i18n", "en")
+    files = FilesList(words, Look(qapp, resources_dir(), "light"), tabs=True)
     names = ("a.md", "sources.md", "funnel.csv", "a name that is longer than any tab is wide.md")
-    card.files.show_files([replace(MADE, path=name) for name in names[:3]])
-    card.resize(560, 300)
-    qapp.sendPostedEvents()
-    assert card.width() == 560
-    boxes = [card.files.visualItemRect(card.files.item(row)) for row in range(3)]
-    assert len({box.top() for box in boxes}) == 1 and card.files.height() == boxes[0].height(), "in one line"
-    assert boxes[0].width() < boxes[1].width() < 180
-    assert card.files.item(0).note.startswith("v1 · ") and "version 1" in card.files.item(0).said
-    card.files.show_files([replace(MADE, path=name) for name in names])
-    qapp.sendPostedEvents()
-    boxes = [card.files.visualItemRect(card.files.item(row)) for row in range(4)]
-    assert max(box.width() for box in boxes) == 220, "a long name is shortened"
-    assert card.files.height() == 2 * boxes[0].height(), "the next line"
-    card.close()
+    for count, lines in ((3, 1), (4, 2)):
+        files.show_files([replace(MADE, path=name) for name in names[:count]])
+        files.resize(532, files.height())
+        qapp.sendPostedEvents()
+        boxes = [files.visualItemRect(files.item(row)) for row in range(count)]
+        assert len({box.top() for box in boxes}) == lines
+        assert files.height() == lines * boxes[0].height()
+        assert boxes[0].width() < boxes[1].width() < 180
+    assert boxes[3].width() == 220, "a long name is shortened"
+    assert files.item(0).note.startswith("v1 · ") and "version 1" in files.item(0).said
+    files.show_files(())
+    assert not files.isVisible()
+    files.deleteLater()
 
 
 @pytest.mark.parametrize("size", [(900, 600), (1440, 900)])
@@ -583,20 +581,6 @@ async def test_the_transcript_keeps_its_share_beside_the_card(
         await person.settle(0.2)
         assert page.transcript.height() >= 0.44 * page.height()
         assert card.rest.isVisible() and card.rest.visibleRegion().boundingRect() == card.rest.rect()
-        print(
-            "AREA",
-            card._area.height(),
-            card._room,
-            card.height(),
-            card._scrolled.height(),
-            card._question.isVisible(),
-            card._area.verticalScrollBar().value(),
-            page.files.y(),
-            page.files.height(),
-            card._list.height(),
-            page.transcript.height(),
-            card._scrolled.layout().totalHeightForWidth(800),
-        )
         assert page.files.visibleRegion().boundingRect().height() >= 28, "the files are in sight"
         place = card._area.verticalScrollBar()
         assert place.maximum() > 300, "what does not fit scrolls"
