@@ -35,12 +35,12 @@ class Frozen(metaclass=_FrozenType):
     __slots__ = ()
 
     # Reads the class and the fields that count when two are compared.
-    _compared: "ClassVar[attrgetter[tuple[object, ...]]]"
+    _compared: ClassVar[Any]
 
     def __eq__(self, other: object) -> bool:
         if other.__class__ is not self.__class__:
             return NotImplemented
-        return self._compared(self) == self._compared(other)
+        return bool(self._compared(self) == self._compared(other))
 
     def __hash__(self) -> int:
         return hash(self._compared(self))

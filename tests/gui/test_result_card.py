@@ -539,15 +539,16 @@ def test_tabs_are_as_wide_as_their_texts(qapp) -> None:
     words = Language(resources_dir() / "i18n", "en")
     files = FilesList(words, Look(qapp, resources_dir(), "light"), tabs=True)
     names = ("a.md", "sources.md", "funnel.csv", "a name that is longer than any tab is wide.md")
-    for count, lines in ((3, 1), (4, 2)):
-        files.show_files([replace(MADE, path=name) for name in names[:count]])
-        files.resize(532, files.height())
+    files.resize(2_000, files.height())
+    files.show_files([replace(MADE, path=name) for name in names])
+    qapp.sendPostedEvents()
+    boxes = [files.visualItemRect(files.item(row)) for row in range(4)]
+    assert boxes[0].width() < boxes[1].width() < boxes[3].width() == 220, "a long name is shortened"
+    for spare, lines in ((8, 1), (-8, 2)):
+        files.resize(boxes[3].right() + 1 + spare + files.width() - files.viewport().width(), files.height())
         qapp.sendPostedEvents()
-        boxes = [files.visualItemRect(files.item(row)) for row in range(count)]
-        assert len({box.top() for box in boxes}) == lines
-        assert files.height() == lines * boxes[0].height()
-        assert boxes[0].width() < boxes[1].width() < 180
-    assert boxes[3].width() == 220, "a long name is shortened"
+        tops = {files.visualItemRect(files.item(row)).top() for row in range(4)}
+        assert len(tops) == lines and files.height() == lines * boxes[0].height()
     assert files.item(0).note.startswith("v1 · ") and "version 1" in files.item(0).said
     files.show_files(())
     assert not files.isVisible()
@@ -563,7 +564,8 @@ async def test_the_transcript_keeps_its_share_beside_the_card(
     size,
 ):
     server = wire_servers["openai"]
-    server.script(server.model, lambda _: Answer("Done. " * 200))
+    answers = [Answer(calls=(call("write_file", path="brief.md", content=REPORT),))]
+    server.script(server.model, lambda _: answers.pop() if answers else Answer("Done. " * 200))
     async with at_window(data_dir, size=size) as person:
         page, engine = person.window.controller.chat_page, person.window.controller.engine
         await engine.assistants.save(architect(model=server.model, tools=(), sub_agents=()))
@@ -571,10 +573,12 @@ async def test_the_transcript_keeps_its_share_beside_the_card(
         chat = await engine.groups.start("crew", "Ship it.")
         await engine.wait(chat)
         person.window.controller.show_session(chat)
-        await until(lambda: page.session_id == chat)
+        await until(lambda: page.files.ids() == ("brief.md",))
+        if size == (1440, 900):
+            await until(lambda: person.sees("file_view"), what="the file, for which there is room")
+            await person.click("result_way")
         card = page.result
         unmet = [Criterion(text=f"c{number}", state=CriterionState.UNMET, round=3) for number in range(20)]
-        page.files.show_files((MADE,))
         card.show_result(a_result(*unmet))
         if card.fold.isChecked():
             await person.click("result_fold")
