@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from app.core.council import ANY_JUDGE, Ends
 from tests.app_driver import at_window, until
@@ -57,7 +59,7 @@ async def test_each_way_to_end_has_the_words_of_the_first_page_and_its_price(per
     assert shown("ends") == "" and shown("polls").startswith("8 calls · ")
     person.window.state.keep("how", "round-robin")
     assert person.window.controller.first_page.ends == "none"
-    person.window.controller.first_page._choose_ends(Ends.VERDICT)
+    person.choose_from("decide_ends", "Verdict")
     assert choice.currentText() == "Verdict" and setup.setup().judge == judge
     assert (setup.setup().polls, setup.setup().final_ballots) == (False, True)
     # Votes in each round are votes.
@@ -104,6 +106,29 @@ async def test_ballots_are_offered_where_somebody_can_vote_and_counted_in_the_es
         card_of(person, kind).tick.setChecked(False)
     card_of(person, "ada").tick.setChecked(True)
     assert not setup.setup().polls, "not where nobody can vote"
+
+
+@pytest.mark.slow
+async def test_by_keyboard_alone_an_end_is_chosen_in_a_small_korean_window(qapp, data_dir):
+    async with at_window(data_dir, language="ko", size=(900, 600)) as person:
+        window, control = person.window, Qt.KeyboardModifier.ControlModifier
+        await give_keys(person, "openai", "anthropic")
+        QTest.keyClick(window, Qt.Key.Key_1, control)
+        await person.settle(0.2)
+        assert window.focusWidget().objectName() == "debate_topic", "what is typed goes into the topic"
+        for _ in range(40):
+            QTest.keyClick(window.focusWidget(), Qt.Key.Key_Tab)
+            if window.focusWidget().objectName() == "setup_ends":
+                break
+        choice = window.focusWidget()
+        await person.settle(0.2)
+        assert choice.visibleRegion().boundingRect() == choice.rect(), "it has come into sight"
+        seen = []
+        for _ in range(2):
+            QTest.keyClick(choice, Qt.Key.Key_Down)
+            await person.settle()
+            seen.append((choice.currentText(), window.controller.panel.setup.conclusion.ends))
+        assert seen == [("투표", Ends.VOTE), ("판정 없음", Ends.NONE)]
 
 
 @pytest.mark.slow

@@ -665,7 +665,7 @@ async def test_a_message_after_the_end_begins_a_round_and_each_verdict_has_a_tab
     assert person.sees("debate_interject") and view.composer.box.isEnabled()
     assert not person.sees("verdict_tab_1"), "one verdict needs no tabs"
     for kind in KINDS:
-        script(wire_home[kind], ONCE, case="Nobody would miss it.")
+        script(wire_home[kind], ONCE, case="## Drop it\n\nNobody would miss it.")
     await person.write("debate_interject", "What if nobody uses it?")
     await person.click("debate_send")
     await until(lambda: view.session.status == "running", PATIENCE_S)
@@ -679,12 +679,13 @@ async def test_a_message_after_the_end_begins_a_round_and_each_verdict_has_a_tab
         "Verdict 1, after round 1 · stable",
         "Verdict 2, after “What if nobody uses it?” · stable",
     ]
-    assert "Anthropic: before A, after B" in texts(view.verdict)
+    assert "Anthropic: before A, after B" in texts(view)
+    assert "Drop it" in texts(view.verdict) and "##" not in texts(view.verdict)
     changes = view.findChild(Paragraph, "verdict_changes")
     assert changes is not None and f"Openai: {STEP} → {ONCE}" in changes.text()
     await person.click("verdict_tab_1")
     await until(lambda: CASE in texts(view.verdict), what="the first verdict")
-    assert "Anthropic: before A, after A" in texts(view.verdict)
+    assert "Anthropic: before A, after A" in texts(view)
     assert not person.sees("debate_ask_again") and not person.sees("verdict_decision")
     assert not changes.isVisible()
 

@@ -13,7 +13,7 @@ from app.core.council import DEFAULT_COUNCIL_ROUNDS, MIN_PARTICIPANTS, Ends, Pan
 from app.core.draft import SETUP, Draft, ParticipantDraft, SetupDraft
 from app.core.errors import MootError
 from app.core.message import Attachment, Message
-from app.core.session import Debate, DebateMode, DebateSession, has_ended
+from app.core.session import Debate, DebateMode, DebateSession
 from app.core.texts import exact, has_hangul, unmarked
 from app.engine.debate.estimates import price_text
 from app.engine.engine import CouncilSetup, DebateSetup
@@ -322,7 +322,7 @@ class DebateController(VerdictController):
 
     def _wire_outcome(self, view: DebateView) -> None:
         """Connect the actions on a debate that is over."""
-        view.blind_price = self._blind_price
+        view.blind_price, view.judges = self._blind_price, self._engine.debates.judges
         self._run(view.verdict_requested, self._engine.councils.judge)
         start, fork = self._tasks.start, self._engine.debates.fork
         view.turns_wanted.connect(lambda item: start("turns", self._offer_turns(view, item)))
@@ -348,8 +348,7 @@ class DebateController(VerdictController):
                 asked = partial(self._engine.estimates.ask, found.unasked)
                 self._tasks.start("what-if prices", self._then(asked, partial(self._on_view_changed, view)))
         view.show_what_if(price, begins=begins)
-        if has_ended(view.session):
-            view.show_judges(self._engine.debates.judges(view.session_id))
+        view.show_judges()
 
     def _blind_price(self, session: DebateSession, messages: Sequence[Message]) -> str:
         """Return what a blind pick costs, "" where nobody can write the two answers."""

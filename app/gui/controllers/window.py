@@ -423,7 +423,7 @@ class WindowController(QObject):
             "redo": lambda: self.undo(again=True),
             "notice": toasts.take_focus,
             "panel": top.debate_button.toggle,
-            "setup": lambda: self.debates.show_tab(0),
+            "setup": self.debates.show_setup,
             "discussion": lambda: self.debates.show_tab(1),
             "history": lambda: self.debates.show_tab(2),
             "workflow": top.workflow_button.toggle,

@@ -326,6 +326,8 @@ class CouncilColumns(QWidget):
         super().__init__()
         self._language, self._look = language, look
         self.all: dict[str, CouncilColumn] = {}
+        # What Tab stops at in each column.
+        self._stops: dict[str, list[QWidget]] = {}
         self._is_merged = False
         # Whom the user chose to read alone.
         self._chosen: str | None = None
@@ -363,9 +365,11 @@ class CouncilColumns(QWidget):
             return False
         for column in self.all.values():
             boxes.drop(column)
-        self.all = {}
+        self.all, self._stops = {}, {}
         for place, who in enumerate((*participants, MERGED), 1):
             column = self.all[who] = CouncilColumn(self._language, self._look, place, asks=who != MERGED)
+            # Before it is in a window, whose whole tab order would be looked through.
+            self._stops[who] = boxes.stops_in(column)
             self.row.addWidget(column, 1)
             column.transcript.found.connect(partial(self.found.emit, who))
             column.use_requested.connect(self.use_requested)
@@ -385,8 +389,8 @@ class CouncilColumns(QWidget):
             column.show_speaker(shown.name, shown.model, shown.colour, shown.letters)
             self.row.removeWidget(column)
             self.row.insertWidget(place, column, 1)
-        boxes.put_where(self, [stop for who in (*people, MERGED) for stop in boxes.stops_in(self.all[who])])
         self._order = [*people, MERGED]
+        boxes.put_where(self, [stop for who in self._order for stop in self._stops[who]])
         self._show_columns()
 
     def show_held(self, record: Record, result: CouncilOutcome, people: People, *, compared: bool) -> None:

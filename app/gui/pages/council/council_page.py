@@ -245,7 +245,7 @@ class CouncilPage(DecisionView):
     def _build(self, session: DebateSession) -> None:
         """Make a column for each participant, and show everybody's messages."""
         if self.columns.make([participant.id for participant in session.debate.participants]):
-            self._name_columns()
+            self.columns.name(self.people())
         self._column_of = {}
         for column in self.columns.all.values():
             rows = [message for message in self._messages.values() if column in self._columns_for(message)]
@@ -259,8 +259,7 @@ class CouncilPage(DecisionView):
         participants = self._session.debate.participants if self._session else ()
         return shown_people(participants, self.session_id if self._hide.isChecked() else "", self._language)
 
-    def _name_columns(self) -> None:
-        """Put the columns in their order, each with its name."""
+    def _on_hide(self) -> None:
         self.columns.name(self.people())
         self.refresh()
         self.people_changed.emit()
@@ -449,7 +448,7 @@ class CouncilPage(DecisionView):
         box.asked.connect(self._on_asked)
         box.judge_chosen.connect(self._on_judge)
         box.fork_requested.connect(self.asking(self.fork_requested))
-        self._hide.toggled.connect(lambda _on: self._name_columns())
+        self._hide.toggled.connect(self._on_hide)
         self.steps.marks_changed.connect(self._show_marks)
         columns = self.columns
         columns.use_requested.connect(self.asking(self.use_requested))

@@ -149,6 +149,11 @@ class DebateView(DecisionView):
         self._blind_price = ""
         self.blind_price: Callable[[DebateSession, Messages], str] = lambda *_said: ""
         """Returns what a blind pick costs, "" where none can be made; set by who knows the prices."""
+        self.judges: Callable[[str], Mapping[str, str]] = lambda _session_id: {}
+        """Returns who could judge a session, each "provider/model" with its name, the default first;
+        set by who knows the providers.
+        """
+        # Who could judge the debate, which has ended.
         self._judges: Mapping[str, str] = {}
         # Whether a verdict came while the debate ran.
         self._concluded = False
@@ -189,7 +194,8 @@ class DebateView(DecisionView):
         self._messages = {message.id: message for message in messages}
         self._turn = None
         self.target.to = ""
-        self._judges, self._concluded = {}, False
+        self._concluded = False
+        self._judges = self.judges(session.id) if has_ended(session) else {}
         self.controls.show_doing(self.writing.values())
         self.controls.show_session(session, self.spending, read_only=read_only, damaged=damaged)
         self.topic.show_debate(session.debate)
@@ -235,11 +241,12 @@ class DebateView(DecisionView):
         self._waits = self._language("transcript.starting_model") if starting and local else ""
         self._show_speaking(event)
 
-    def show_judges(self, judges: Mapping[str, str]) -> None:
-        """Set who could judge the debate, each "provider/model" with its name; the first is the default."""
-        if judges != self._judges:
-            self._judges = judges
-            if self._session is not None:
+    def show_judges(self) -> None:
+        """Show who can judge the debate now, once it has ended."""
+        if self._session is not None and has_ended(self._session):
+            judges = self.judges(self._session.id)
+            if judges != self._judges:
+                self._judges = judges
                 self._show_outcome(self._session)
 
     def show_message(self, message: Message) -> None:
@@ -352,7 +359,8 @@ class DebateView(DecisionView):
             problem=problem,
         )
         self._judged_side.choose(judged, may_pick=chosen is not None and newest and not self._read_only)
-        self._judged_side.show_judged(judged, VOTES if self._step == VOTES else VERDICT)
+        if self._step in (VOTES, VERDICT):
+            self._judged_side.show_judged(judged, self._step)
 
     def _role_of(self, author_id: str) -> str:
         participants = self._session.debate.participants if self._session else ()
