@@ -126,5 +126,6 @@ async def test_answers_begin_at_their_top_and_a_question_stands_above_its_answer
     assert column.place == (asked.id, 0)
     # Shown again, it begins there as well.
     page.show_session(page.session, page.messages)
+    page.open_first_step()
     await person.settle(0.2)
     assert column.place == (asked.id, 0)

@@ -221,6 +221,7 @@ async def test_where_no_model_can_compare_it_says_why_and_offers_a_provider(pers
     small = tuple(replace(one, provider="embedded") for one in debate.participants)
     alone = replace(page.session, debate=replace(debate, council=council, participants=small))
     page.show_session(alone, [one for one in page.messages if one.part != CouncilPart.DIFFERENCES])
+    page.open_first_step()
     # A provider that is ready, and may not read the session yet.
     assert "allow" in offered(page) and "connect" not in offered(page)
     assert saying(page.box, "OpenAI could compare these answers")

@@ -308,8 +308,10 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     view.controls.side_chosen.emit("verdict")
     judge = "Zyx Ada"
     for judges in ({"openai/gpt-zyx-5-thinking": judge, "openai/gpt-zyx-6-thinking": judge}, {}):
-        view.show_judges(judges)
+        view.judges = lambda _session_id, judges=judges: judges
+        view.show_judges()
         yield f"no verdict, {len(judges)} judges", panel
+    view.judges = desk.engine.debates.judges
     view.show_session(over, messages)
     view.controls.side_chosen.emit("discussion")
     yield "discussion", panel

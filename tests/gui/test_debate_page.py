@@ -26,6 +26,7 @@ def show(person: Person, session: DebateSession, messages) -> DebatePage:  # typ
     """Show a debate in the main area."""
     page = person.window.controller.session_page
     page.show_session(session, messages)
+    page.open_first_step()
     person.window.main_area.setCurrentWidget(page)
     person.window.controller.pages.follow(page)
     return page
@@ -47,6 +48,7 @@ async def test_a_debate_has_the_steps_it_can_reach(qapp, data_dir) -> None:  # t
         assert counts(page) == ["1 Debate 2 turns", "2 Votes (shut)", "3 Verdict", "4 Decision"]
         assert person.find("segment_votes").accessibleDescription() == "All vote in secret after a debate"
         page.show_session(session, [*said, *votes((0, 0), (0, 1))])
+        page.open_first_step()
         await person.settle()
         assert counts(page) == ["1 Debate 2 turns", "2 Votes 2", "3 Verdict 1", "4 Decision"]
         keys = [one.key().toString() for one in page.steps.findChildren(QShortcut)]

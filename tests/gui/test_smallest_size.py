@@ -109,6 +109,7 @@ async def debate_has_room(person: Person, session: DebateSession, messages: list
     person.window.main_area.setCurrentWidget(desk.session_page)
     for view in (desk.panel.discussion, desk.session_page):
         view.show_session(session, messages)
+        view.open_first_step()
         desk.views.view_changed.emit(view)
     await person.settle(0.1)
     assert cut_chips(person) == []

@@ -222,7 +222,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         person.choose_from("decision_more", "New debate on this topic…")
         assert person.window.controller.panel.setup.topic.text() == "Rewrite the parser?"
         person.window.controller.show_session(first)
-        await until(lambda: view.session_id == first)
+        await until(lambda: view.session_id == first and view.verdict.isVisible())
     async with at_window(data_dir) as person:
         view = debate_view(person)
         await until(lambda: view.session_id == first and view.verdict.isVisible(), PATIENCE_S)
@@ -400,6 +400,7 @@ def show(person: Person, session: DebateSession, messages: list[Message]) -> Dis
     person.window.controller.panel.show_discussion()
     view = person.window.controller.panel.discussion
     view.show_session(session, messages)
+    view.open_first_step()
     return view
 
 

@@ -287,6 +287,7 @@ class SessionViews(QObject):
         tail = self._engine.tail(session_id, TAIL) if long else []
         if tail:
             view.show_session(kind_of(summary).provisional(summary, tail), tail)
+            view.open_first_step()
             view.set_draft(self._engine.drafts.of(session_id))
             view.go_to(place)
             self.view_changed.emit(view)
@@ -294,9 +295,21 @@ class SessionViews(QObject):
         if (tail and view.session_id != session_id) or not isinstance(live.session, view.KIND):
             return
         self._bridge.flush()
-        self._show_whole(view, live, tail)
-        if not tail:
-            view.set_draft(self._engine.drafts.of(session_id))
+        # Rows, step and what stands around them take a callback each; nothing is drawn before all are there.
+        view.setUpdatesEnabled(False)
+        try:
+            anew = self._show_whole(view, live, tail)
+            if not tail:
+                # Before anything else: a key that is pressed now belongs to this session.
+                view.set_draft(self._engine.drafts.of(session_id))
+            await asyncio.sleep(0)
+            if anew and view.session_id == session_id:
+                view.open_first_step()
+                await asyncio.sleep(0)
+        finally:
+            view.setUpdatesEnabled(True)
+        if view.session_id != session_id:
+            return
         if not tail or view.transcript.following:
             view.go_to(place)
         turn = self._waiting.get(session_id)
@@ -309,13 +322,16 @@ class SessionViews(QObject):
                 view.show_retry(replace(retry, seconds=left))
         self.view_changed.emit(view)
 
-    def _show_whole(self, view: ConversationView, live: LiveSession, tail: list[Message]) -> None:
-        """Show a whole session in a view that shows nothing of it yet, or the messages of `tail`."""
+    def _show_whole(self, view: ConversationView, live: LiveSession, tail: list[Message]) -> bool:
+        """Show a whole session in a view that shows nothing of it yet, or the messages of `tail`; return
+        whether all is shown anew.
+        """
         self._held[view] = live
         session, read_only, damaged = live.session, live.read_only, live.damaged
         messages = live.shown_with_summaries() if isinstance(view, ChatPage) else list(live.whole_messages())
         # The tail is the end of the log; it may hold other versions, or messages that later lines change.
-        if tail and messages[-len(tail) :] == tail:
+        anew = not tail or messages[-len(tail) :] != tail
+        if not anew:
             view.show_change(session)
             view.prepend(messages[: -len(tail)], read_only=read_only, damaged=damaged)
         else:
@@ -324,6 +340,7 @@ class SessionViews(QObject):
             view.show_versions(live.turns.versions_shown(live.chat_session.chat.head))
             # Hidden versions of answers cost money too.
             view.spending.add(live.whole_messages())
+        return anew
 
     def add(self, view: ConversationView) -> None:
         """Show sessions in one more view."""
@@ -455,10 +472,11 @@ class MainPages(QObject):
         return self.current.session if self.current else None
 
     def page_of(self, summary: SessionSummary) -> ConversationView:
-        """Return the page that shows sessions of a kind."""
-        if summary.mode == DebateMode.COUNCIL:
-            return self._councils
-        return self._debates if summary.kind == "debate" else self._chats
+        """Return the page that shows sessions of a kind, as large as it will be."""
+        page = self._debates if summary.kind == "debate" else self._chats
+        page = self._councils if summary.mode == DebateMode.COUNCIL else page
+        page.resize(self._window.main_area.size())
+        return page
 
     def refresh(self) -> None:
         """Refresh the top bar."""

@@ -144,6 +144,9 @@ class ConversationView(QWidget):
             if message.state == MessageState.STREAMING:
                 self.transcript.feed.append_text(message.id, "")
 
+    def open_first_step(self) -> None:
+        """Open the step with which a session is shown, of a page with steps."""
+
     def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
         """Insert earlier messages before those shown."""
         self.spending.add(messages)

@@ -164,7 +164,10 @@ class CouncilPage(DecisionView):
         self._said = ""
         self._judge = session.debate.judge
         self._build(session)
-        self._open_step(first_step(session, self._messages.values()))
+
+    def open_first_step(self) -> None:
+        if self._session is not None:
+            self._open_step(first_step(self._session, self._messages.values()))
 
     def prepend(self, messages: Messages, *, read_only: bool, damaged: int) -> None:
         super().prepend(messages, read_only=read_only, damaged=damaged)
@@ -193,7 +196,7 @@ class CouncilPage(DecisionView):
         if was_running and session.status == Status.COMPLETED:
             self._announce()
         if was_running != (session.status == Status.RUNNING):
-            self._open_step(first_step(session, self._messages.values()))
+            self.open_first_step()
 
     def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
         super().show_turn(event, starting=starting)

@@ -203,6 +203,8 @@ class DebateView(DecisionView):
         self._about.setHidden(session.debate.topic == session.title and not session.debate.context)
         self._step = DEBATE
         self._show_outcome(session)
+
+    def open_first_step(self) -> None:
         self._open_verdict()
 
     def prepend(self, messages: Messages, *, read_only: bool, damaged: int) -> None:
@@ -310,8 +312,7 @@ class DebateView(DecisionView):
         offered = ended or self._judged(session) or voted or bool(blind_steps(record))
         self.transcript.feed.set_retry_allowed(not ended and not self._read_only)
         self.controls.show_facts(debate_controls.facts_of(session, messages, self.spending, self._language))
-        if offered:
-            self._show_verdict(session, self.verdicts.show_given(self._given))
+        judged = self._choose_verdict(session, self.verdicts.show_given(self._given)) if offered else None
         turns = len(debate_controls.turns_of(messages))
         reached = {
             DEBATE: self._language("verdict.turns", count=turns) if turns else "",
@@ -321,6 +322,8 @@ class DebateView(DecisionView):
         }
         self._step = DEBATE if reached[self._step] is None else self._step
         self._show_step(reached)
+        if judged is not None and self._step in (VOTES, VERDICT):
+            self._judged_side.show_judged(judged, self._step)
         self._show_composer()
 
     def _judged(self, session: DebateSession) -> bool:
@@ -336,8 +339,10 @@ class DebateView(DecisionView):
         if over and self._given and self.transcript.following:
             self._open_step(VERDICT)
 
-    def _show_verdict(self, session: DebateSession, chosen: Given | None) -> None:
-        """Show a verdict that was given, or all that was said and voted where there is none."""
+    def _choose_verdict(self, session: DebateSession, chosen: Given | None) -> Judged:
+        """Return what is shown of a verdict that was given, or of all that was said and voted where there
+        is none; choose whether the blind pick stands in its place.
+        """
         shown, now = chosen or self.now, self.now
         newest = chosen is None or chosen is self._given[-1]
         problem = ""
@@ -359,8 +364,7 @@ class DebateView(DecisionView):
             problem=problem,
         )
         self._judged_side.choose(judged, may_pick=chosen is not None and newest and not self._read_only)
-        if self._step in (VOTES, VERDICT):
-            self._judged_side.show_judged(judged, self._step)
+        return judged
 
     def _role_of(self, author_id: str) -> str:
         participants = self._session.debate.participants if self._session else ()
