@@ -93,6 +93,7 @@ class MemoryDocuments:
         self.panels = MemoryDefinitions[Panel]()
         self.journal = MemoryDefinitions[Decision]()
         self._settings = Settings()
+        self._consents: frozenset[str] = frozenset()
         self.unreadable: dict[str, Problem] = {}
 
     def settings(self) -> Settings:
@@ -133,10 +134,10 @@ class MemoryDocuments:
         return None
 
     def consents(self) -> frozenset[str]:
-        return frozenset()
+        return self._consents
 
     async def change_consents(self, change: Callable[[frozenset[str]], frozenset[str]]) -> None:
-        return None
+        self._consents = change(self._consents)
 
     def problems(self) -> tuple[Problem, ...]:
         return ()

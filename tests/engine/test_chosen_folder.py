@@ -13,6 +13,7 @@ from app.core.session import OF_FOLDER, Status
 from app.core.tool import FILES
 from app.core.turns import without_approvals
 from app.engine.chat.commands import answers_of
+from app.storage.lines import decode_line, encode_line
 from app.storage.paths import DataPaths
 from app.storage.session_files import VersionedFiles
 from app.tools import session_files, web
@@ -117,6 +118,24 @@ async def test_the_folder_and_what_is_allowed_there_survive_a_restart(tmp_path: 
     assert not asked(again) and "by the user" in results(again, session_id)[1]
     assert [one.path for one in await again.engine.session_files.list(session_id)] == ["b.md"]
     assert again.engine.session_files.folder(session_id) == str(mine)
+
+
+async def test_permissions_are_those_of_sessions_that_can_be_changed(tmp_path: Path, mine: Path) -> None:
+    """A session of a later version of Moot runs nothing here, and nothing can be revoked in it."""
+    made = bench(tmp_path / "data", ["One."], ["Two."])
+    later, own = [await begun(made, mine, text, always=OF_FOLDER) for text in ("Later", "Own")]
+    await left_open.pop().engine.shutdown()
+    log = DataPaths(tmp_path / "data").session(later)
+    [head, *lines] = log.read_bytes().splitlines(keepends=True)
+    first = decode_line(head.rstrip(b"\n"))
+    assert first is not None and first.ops[0]["op"] == "head"
+    log.write_bytes(
+        encode_line(first.number, [{**first.ops[0], "min_reader": 99}, *first.ops[1:]]) + b"".join(lines)
+    )
+    again = bench(tmp_path / "data")
+    await again.store.open()  # type: ignore[attr-defined]
+    assert {one.id: one.read_only for one in again.engine.sessions()} == {later: True, own: False}
+    assert [one.session_id for one in again.engine.permissions.all()] == [own]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from app.core.catalog import ProviderConfig
+from app.core.catalog import PROGRAM, ProviderConfig
 from app.core.errors import BadInput, NotFound
 from app.core.provider import FoundServer, ProviderStatus
 from app.core.provider import TestResult as Tried
@@ -163,3 +163,13 @@ async def test_two_lists_that_come_at_once_are_both_kept():
     bench = Bench(ProviderConfig(id="openai", kind="openai"), ProviderConfig(id="other", kind="openai"))
     await asyncio.gather(bench.connections.fetch("openai"), bench.connections.fetch("other"))
     assert {one.provider for one in bench.documents.model_lists()} == {"openai", "other"}
+
+
+async def test_an_agent_that_is_denied_keeps_nothing_that_was_allowed_to_it():
+    say, edit = (ProviderConfig(id=name, kind=PROGRAM, command=name) for name in ("say", "edit"))
+    bench = Bench(say, edit)
+    theirs = {edit.fingerprint, edit.work_consent("/work"), edit.work_consent("/notes")}
+    others = {say.fingerprint, say.work_consent("/work"), "server/tool"}
+    await bench.documents.change_consents(lambda _: frozenset(theirs | others))
+    await bench.connections.deny_agent("edit")
+    assert bench.documents.consents() == others

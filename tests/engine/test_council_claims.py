@@ -94,10 +94,19 @@ def test_only_votes_of_the_round_before_show_that_nobody_moved() -> None:
     assert record.stands(1) and not record.stands(3)
 
 
-def test_where_a_ballot_cannot_be_read_the_last_turn_counts_and_nothing_is_settled() -> None:
-    debate, messages = opened("AAA", ("gpt-5", "claude-5", "qwen-5"))
+@pytest.mark.parametrize(
+    ("models", "state"),
+    [
+        (("gpt-5", "claude-5", "qwen-5"), "settled"),
+        (("gpt-5", "gpt-5-mini", "gpt-5-pro"), "agreed_one_family"),
+    ],
+)
+def test_where_a_ballot_cannot_be_read_the_last_turn_counts_and_nothing_is_settled(
+    models: tuple[str, ...], state: str
+) -> None:
+    debate, messages = opened("AAA", models)
     messages += voted(debate, "AAA")
-    assert outcome(Record(debate, messages)).state == "settled"
+    assert outcome(Record(debate, messages)).state == state
     first = next(one for one in messages if one.part == CouncilPart.BALLOT)
     blank = [replace(one, data=Position()) if one is first else one for one in messages]
     found = outcome(Record(debate, blank))

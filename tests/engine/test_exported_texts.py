@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import zipfile
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -26,6 +27,8 @@ from app.core.session import (
     WorkflowSession,
     WorkflowState,
 )
+from app.engine.export.document import Chart, Citation, Curve, DocumentHead, Entry, ListItem, Section
+from app.engine.export.formats import as_html
 from app.engine.library.agents import SUB_AGENT
 from app.engine.request import ORCHESTRATOR
 from app.storage.documents import JsonDocuments
@@ -149,3 +152,29 @@ async def test_json_has_the_texts_of_a_folder_only_when_asked(
     assert asks in asked and (file in asked) is (kind != "debate") and path not in asked
     # The session itself keeps them.
     assert (await engine.open(session.id)).session == session
+
+
+def test_no_text_of_a_page_is_markup() -> None:
+    """Every text of a part is shown as it is; only the body of an entry is made by `render`."""
+    numbers = iter(range(100))
+
+    def harm() -> str:
+        return f'<b>{next(numbers)}&"</b>'
+
+    picture = Attachment(name=harm(), text=harm())
+    cited = ListItem(text=harm(), cites=(Citation(harm(), harm()), Citation(harm(), harm())), done=True)
+    chart = Chart(
+        title=harm(), levels=(harm(), harm()), columns=(harm(), harm()), curves=(Curve("#111", (0, 1)),)
+    )
+    parts = (
+        DocumentHead(title=harm(), language="en", facts=((harm(), harm()), (harm(), harm()))),
+        Section(
+            heading=harm(), text=harm(), lines=(cited, ListItem(text=harm())), chart=chart, files=(picture,)
+        ),
+        Entry(heading=harm(), body="x", notes=(harm(), harm()), files=(picture,), anchor=harm()),
+    )
+    page = "".join(as_html(parts, lambda body: f"<p>{body}</p>"))
+    assert "<b>" not in page and '"</b>' not in page and "<p>x</p>" in page
+    assert {int(found) for found in re.findall(r"&lt;b&gt;(\d+)&amp;&quot;&lt;/b&gt;", page)} == {
+        *range(next(numbers))
+    }

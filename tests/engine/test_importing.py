@@ -229,3 +229,14 @@ def test_whatever_is_in_a_field_is_read_or_refused_in_words(data: st.DataObject)
         return
     for one in found.sessions:
         one.make()
+
+
+def test_what_chatgpt_hid_is_not_imported_whoever_said_it():
+    chat = exports.chatgpt()
+    whole = said(read(chat))
+    hidden = {"is_visually_hidden_from_conversation": True}
+    for node in chat["mapping"].values():
+        message = node["message"]
+        if message and message["author"]["role"] in ("tool", "user"):
+            message["metadata"] |= hidden
+    assert said(read(chat)) == [row for row in whole if row[0] == "assistant" and row[1] != "python"]

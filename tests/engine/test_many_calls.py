@@ -209,3 +209,31 @@ async def test_the_work_grows_with_the_number_of_calls_and_not_with_its_square(
         assert len(results(made, await ask(made))) == count
         work.append(steps[0])
     assert work[1] < 6 * work[0]
+
+
+async def test_what_cannot_be_repeated_is_on_the_disk_before_it_runs(tmp_path: Path) -> None:
+    on_disk: list[str] = []
+
+    async def fire(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        log = tmp_path / "sessions" / f"{context.session_id}.jsonl"
+        on_disk.append(await asyncio.to_thread(log.read_text, "utf-8"))
+        return ToolResult(content="Fired.")
+
+    tool = a_tool("fire", fire, repeatable=False)
+    made = bench(tmp_path, [calling(("fire", {"n": 1}), ("fire", {"n": 2})), [ANSWER]], tool)
+    session_id = await ask(made)
+    ran = [one.id for one in made.messages(session_id) if one.role == Role.TOOL]
+    assert len(on_disk) == len(ran) == 2
+    assert all(f'"{message_id}"' in said for message_id, said in zip(ran, on_disk, strict=True))
+
+
+@pytest.mark.parametrize("over", [0, 1])
+async def test_a_result_is_cut_above_a_hundred_thousand_characters(tmp_path: Path, over: int) -> None:
+    text = "ab" * 50_000 + "c" * over
+
+    async def tell(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        return ToolResult(content=text)
+
+    made = bench(tmp_path, [calling(("tell", {})), [ANSWER]], a_tool("tell", tell))
+    note = "\n… (cut; it had 100001 characters)" if over else ""
+    assert results(made, await ask(made)) == [("done", "ab" * 50_000 + note)]

@@ -18,7 +18,7 @@ from app.core.session import Chat, ChatSession, Status
 from app.core.settings import Settings
 from app.core.tool import FILE_PARTS, Tool, ToolContext, ToolResult
 from app.engine.chat.commands import ChatStart
-from app.engine.history import request_tokens
+from app.engine.history import QUOTED_SHARE, quotes, request_tokens, tokens_of
 from tests.builders import Bench, Script, a_bench, a_log_store, user_said
 from tests.engine.request_rules import as_sent, check_legal, shared_bytes
 from tests.engine.test_turn import a_tool, agent, calling
@@ -444,3 +444,14 @@ async def test_an_imported_chat_that_is_too_long_for_the_model_is_summarised_par
     assert len(found) >= 4 and len({one.through for one in found}) == len(found)
     assert all(request_tokens(one) < 16_000 for one in made.models.requests)
     assert "Marigold" in as_sent(made.models.requests[-1])
+
+
+@pytest.mark.parametrize(("less", "quoted"), [(-1_000_000, 4), (0, 2), (1, 1)])
+def test_the_newest_words_of_the_user_are_quoted_as_far_as_a_share_of_the_limit_goes(
+    less: int, quoted: int
+) -> None:
+    """The limit less this leaves room for exactly two of four messages, or for a token less."""
+    messages = [user_said(f"{place} {'word ' * 50}".strip()) for place in range(4)]
+    [each] = {tokens_of(one.content) for one in messages}
+    found = quotes([*messages, replace(messages[0], content="  ")], 2 * each * QUOTED_SHARE - less)
+    assert found == [one.content for one in messages[4 - quoted :]]

@@ -11,11 +11,12 @@ import pytest
 from app.core.definitions import Agent
 from app.core.errors import ProviderError
 from app.core.events import Event, SessionChanged
-from app.core.message import Message, MessageState, Prompt, PromptType, Role, Usage
+from app.core.message import Author, Message, MessageState, Prompt, PromptType, Role, Usage
 from app.core.provider import CallPiece, Finished
 from app.core.session import Status
 from app.core.settings import Settings
 from app.core.tool import Control, Tool, ToolContext, ToolError, ToolResult
+from app.engine.turns.context import Budget
 from tests.builders import Bench, Script, a_bench, a_log_store, left_open, remotes
 
 ANSWER = "All done."
@@ -420,3 +421,20 @@ async def test_who_writes_in_the_moment_it_becomes_idle_gets_one_answer(
     ]
     assert len(made.models.requests) == 2
     assert status(made, session_id) == Status.IDLE
+
+
+@pytest.mark.parametrize(
+    ("failed", "calls", "allowed"), [("paid", 3, 0), ("free", 3, 1), ("paid", 4, 1), ("free", 2, 0)]
+)
+def test_a_call_that_failed_counts_where_it_was_paid(failed: str, calls: int, allowed: int) -> None:
+    """Two answers and a call that failed: as many more as the limit leaves."""
+    author = Author(id="main", name="Main", kind="assistant")
+    said = Message(id="m0", turn_id="t", role=Role.ASSISTANT, author=author, state=MessageState.DONE)
+    used = Usage(input_tokens=3, cost_usd=0.5) if failed == "paid" else None
+    lost = replace(said, id="m2", state=MessageState.FAILED, usage=used)
+    budget = Budget(
+        lambda: replace(Settings(), max_model_calls=calls, max_cost_usd=0),
+        (said, replace(said, id="m1"), lost),
+        lambda: 0.0,
+    )
+    assert [budget.take_model_call() for _ in range(allowed + 1)] == [True] * allowed + [False]

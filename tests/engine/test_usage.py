@@ -1,5 +1,7 @@
 """What months used and cost, and the month's limit that every call of every run is held to."""
 
+import csv
+import io
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -224,3 +226,13 @@ async def test_the_month_is_what_counts_and_the_next_begins_at_nothing() -> None
     now[0] = "2026-12-01T00:00:00.000Z"
     await book.check(request)
     assert [month for month, _ in await book.months()] == ["2026-12", "2026-11"]
+
+
+@pytest.mark.parametrize("begins", ["=", "+", "-", "@"])
+async def test_no_name_in_the_table_is_a_formula(begins: str) -> None:
+    entry = an_entry(1, author=f"{begins}HYPERLINK()", model=f"{begins}1", cost_usd=None, input_tokens=7)
+    book = UsageBook(MemoryLedger(entry), ScriptedModels(), Settings, EventBus())
+    names, row = csv.reader(io.StringIO(await book.csv(entry.month)))
+    said = dict(zip(names, row, strict=True))
+    assert (said["author"], said["model"]) == (f"'{begins}HYPERLINK()", f"'{begins}1")
+    assert (said["provider"], said["input_tokens"], said["cost_usd"]) == ("openai", "7", "n/a")

@@ -13,6 +13,7 @@ from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.message import Role
 from app.core.provider import ModelRequest, Text
 from app.core.session import Status, WorkflowSession
+from app.core.settings import Settings
 from app.engine.library.definitions import read_built_in
 from app.engine.workflow.commands import by_keyword, choice_of
 from app.engine.workflow.director import begun
@@ -404,3 +405,32 @@ async def test_a_workflow_is_shared_as_a_file_and_brought_in_elsewhere(tmp_path:
     ):
         with pytest.raises(BadInput, match=code):
             workflows.read_shared(json.dumps({**document, **fields}))
+
+
+async def test_the_time_of_a_step_is_that_of_all_its_parts(tmp_path: Path) -> None:
+    takes = [7.0, 5.0, 2.0]
+
+    def answer(_: ModelRequest) -> Script:
+        made.time.now += takes.pop(0)
+        return ["Half."] if len(takes) == 2 else [DONE_TEXT]
+
+    made = bench(tmp_path, answer, definition=replace(DIAMOND, steps=(step("a"), step("b", "a"))))
+    await made.engine.change_settings(lambda _: Settings(max_model_calls=1))
+    session_id = await run(made)
+    assert status(made, session_id) == Status.PAUSED
+    await made.engine.change_settings(lambda _: Settings(max_model_calls=3))
+    await made.engine.resume(session_id)
+    await made.engine.wait(session_id)
+    live = made.engine.live(session_id)
+    assert live is not None and isinstance(live.session, WorkflowSession)
+    assert [one.seconds for one in live.session.workflow.steps] == [12.0, 2.0]
+
+
+@pytest.mark.parametrize("length", [6_000, 6_001])
+async def test_of_a_result_six_thousand_characters_are_kept(tmp_path: Path, length: int) -> None:
+    text = ("Result of it. " * 600)[:length].replace(" ", "_")
+    made = bench(tmp_path, lambda _: [f"{text}\n[STEP_COMPLETE]\nartifacts: -\nstatus: done"])
+    session_id = await run(made)
+    live = made.engine.live(session_id)
+    assert live is not None and isinstance(live.session, WorkflowSession)
+    assert {one.result for one in live.session.workflow.steps} == {text[:6_000]}

@@ -176,3 +176,16 @@ async def test_a_limit_chosen_in_the_settings_counts_at_once_and_what_is_held_sa
         await until(line.isVisible)
         assert saying(line, "Monthly limit reached")
         assert line.resume.isVisible()
+
+
+@pytest.mark.parametrize(("models", "last"), [(8, ""), (9, "2 others"), (11, "4 others")])
+async def test_of_many_models_the_cheapest_are_one_line_with_what_they_cost(engine, page, models, last):
+    costs = [float(2**number) for number in range(models)]
+    for number, cost in enumerate(costs):
+        spend(engine, cost, model=f"m{number}")
+    await shown(page)
+    said = names(page, "models")
+    assert len(said) == 8 and said[0] == f"openai/m{models - 1}"
+    assert said[-1] == (last or "openai/m0")
+    sums = [text for text in texts_in(page.tables["models"]) if text.startswith("$")]
+    assert len(sums) == 8 and sums[-1] == f"${sum(costs[: models - 7]):.2f}"

@@ -173,3 +173,16 @@ async def test_unlocking_reads_what_could_not_be_read():
     late.ring.error = None
     assert await late.secrets.unlock()
     assert (late.key, late.secrets.unread) == ((FIRST, "keyring"), {})
+
+
+async def test_behind_a_question_that_is_late_nobody_waits_again():
+    late = Late(Slow())
+    assert not await late.secrets.keep("openai", FIRST)
+    second = asyncio.create_task(late.secrets.keep("anthropic", SECOND))
+    # No time passes: it does not wait for what the first has waited for already.
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert second.done() and not second.result()
+    late.ring.open.set()
+    await late.hear("anthropic", KeyNews.KEPT)
+    assert late.ring.written == [FIRST, SECOND]

@@ -249,6 +249,7 @@ FORMS = {
     "base64, inside": base64.b64encode(f"ab{KEY}xyz".encode()).decode(),
     "base64, url": base64.urlsafe_b64encode(f"a{KEY}".encode()).decode(),
     "hex": KEY.encode().hex(),
+    "hex, capitals": KEY.encode().hex().upper(),
     "prefix": KEY[:12] + "***",
     "cut": KEY[:20],
     "starred": KEY[:8] + "*" * 20 + KEY[-4:],
@@ -269,6 +270,14 @@ def test_a_known_key_is_removed_in_every_form(form):
     pieces = {KEY[at : at + 8] for at in range(len(KEY) - 7)}
     encoded = {base64.b64encode(KEY.encode()).decode()[at : at + 12] for at in range(20)}
     assert not any(piece in left for piece in pieces | encoded)
+
+
+@pytest.mark.threat("T1")
+def test_a_key_with_several_slashes_is_removed_whole_from_json_that_escapes_them():
+    redactor = Redactor()
+    redactor.add("canary12345678/abcdefgh/ijklmnop/87654321yranac")
+    said = '{"key": "canary12345678\\/abcdefgh\\/ijklmnop\\/87654321yranac"}'
+    assert redactor.redact(said) == f'{{"key": "{MARK}"}}'
 
 
 @pytest.mark.threat("T1")
