@@ -321,8 +321,10 @@ class Form(QtWidgets.QFrame):
     def show_rows(self) -> None:
         """Show the rows that are to be shown now, and hide the others."""
         for name, row in self._rows.items():
-            when = self.fields[name].shown_when
-            set_shown(row, when is None or bool(when()))
+            self._show_row(row, self.fields[name])
+
+    def _show_row(self, row: Row, field: Field) -> None:
+        set_shown(row, field.shown_when is None or bool(field.shown_when()))
 
     def fit(self, width: int) -> None:
         """Lay out side by side what fits into `width` pixels.
@@ -347,8 +349,9 @@ class Form(QtWidgets.QFrame):
         changed.connect(partial(self._on_change, field.name))
 
     def _row(self, name: str) -> Row:
-        row = self._rows[name] = self.ROW(self._language, self.fields[name], self._gap, self)
-        self.show_rows()
+        field = self.fields[name]
+        row = self._rows[name] = self.ROW(self._language, field, self._gap, self)
+        self._show_row(row, field)
         return row
 
     def _build(self) -> Iterator[None]:
