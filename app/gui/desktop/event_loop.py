@@ -71,6 +71,8 @@ class AppLoop(qasync.QEventLoop):
         self._waker = _Waker(self._drain)
         self._alarm = QTimer(singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._alarm.timeout.connect(self._on_alarm)
+        # What waits for the events of Windows.
+        self._wait: EventWait | None = None
         super().__init__(app)
         if sys.platform == "win32":
             self._wait = self._proactor.select = EventWait(self._proactor.select)
@@ -128,7 +130,7 @@ class AppLoop(qasync.QEventLoop):
         )
         if self._soon:
             self._wake()
-        if sys.platform == "win32":
+        if self._wait is not None:
             self._wait.ends = False
         try:
             return super().run_forever()
@@ -146,7 +148,7 @@ class AppLoop(qasync.QEventLoop):
         super().close()
 
     def _after_run_forever(self) -> None:
-        if sys.platform == "win32":
+        if self._wait is not None:
             import _overlapped  # type: ignore[import-not-found, unused-ignore]
 
             self._wait.ends = True
