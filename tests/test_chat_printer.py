@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from app.cli.commands.chats import _approval
-from app.cli.printing.chats import MOST_OF_RESULT, ChatPrinter
+from app.cli.printing.chats import MOST_OF_RESULT, ChatPrinter, step_line, workflow_end
 from app.cli.printing.lines import columns, load_texts
 from app.cli.printing.sessions import Follower, aside_text, cost_line, last_line
+from app.core.definitions import StepState, StepStatus, WorkflowDefinition
 from app.core.errors import BadInput, Failure
 from app.core.events import (
     Event,
@@ -37,7 +38,7 @@ from app.core.message import (
     Usage,
     UsageEntry,
 )
-from app.core.session import Chat, ChatSession
+from app.core.session import Chat, ChatSession, Reason, Status, WorkflowSession, WorkflowState
 
 TEXTS = load_texts("en")
 GUIDE = Author(id="guide", name="Guide", path=("guide",))
@@ -389,3 +390,18 @@ def test_text_that_was_thinking_is_said_to_be_so_above_the_answer() -> None:
         )
     )
     assert printed == "\nGuide:\nSix times seven.\n(That was thinking. The answer follows.)\n42.\n"
+
+
+@pytest.mark.parametrize(("language", "word"), [("en", "queued"), ("ko", "대기 중")])
+def test_a_queued_step_does_not_ask_for_the_user(language, word):
+    texts = load_texts(language)
+    waits = StepState(id="s1", state=StepStatus.WAITING, reason=Reason.BUSY)
+    asks = dataclasses.replace(waits, id="s2", reason="question")
+    assert step_line(None, waits, texts, {}).startswith(f"  [{word}] s1")
+    assert step_line(None, asks, texts, {}).startswith(f"  {texts('cli.step.waiting')} s2")
+    reply = texts("cli.chat_waiting", session_id="w")
+    for steps, is_asked in (((waits,), False), ((waits, asks), True)):
+        work = WorkflowState(definition=WorkflowDefinition(id="f", name="F"), command="Go.", steps=steps)
+        chat = Chat(assistant_id="a", assistant_name="A")
+        session = WorkflowSession(id="w", title="T", status=Status.PAUSED, chat=chat, workflow=work)
+        assert (reply in workflow_end(session, texts)) == is_asked

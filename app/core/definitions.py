@@ -204,6 +204,8 @@ class StepStatus(StrEnum):
 
 QUEUED: Final = "busy"
 """The reason of a step that waits for a busy assistant."""
+QUEUED_STEP: Final = "queued"
+"""What such a step is said to be."""
 
 STEP_ENDED = (StepStatus.DONE, StepStatus.FAILED, StepStatus.SKIPPED, StepStatus.CANCELLED)
 
@@ -279,6 +281,11 @@ class StepState(Frozen):
     def queued(self) -> bool:
         """Whether the step waits for a busy assistant; any other that waits needs the user."""
         return self.state == StepStatus.WAITING and self.reason == QUEUED
+
+    @property
+    def said(self) -> str:
+        """The state as people are told it: one that is queued does not need the user."""
+        return QUEUED_STEP if self.queued else self.state
 
     @property
     def taken(self) -> bool:

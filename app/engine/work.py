@@ -11,7 +11,7 @@ from enum import StrEnum
 from operator import attrgetter
 
 from app.core.criteria import Criterion, count_met, met_text
-from app.core.definitions import SWITCH_ASSISTANT, Agent, StepStatus
+from app.core.definitions import QUEUED_STEP, SWITCH_ASSISTANT, Agent, StepStatus
 from app.core.json_values import object_in
 from app.core.message import Message, PromptReason, PromptType
 from app.core.session import (
@@ -394,7 +394,7 @@ class _Maker:
         work, rests = self._session.workflow if self._session else None, self.summary.status == Status.PAUSED
         for place, state in enumerate(work.steps if work else (), 1):
             held = rests and state.state == StepStatus.READY and state.reason
-            if work and (StepStatus.FAILED if held else state.state) in states:
+            if work and (StepStatus.FAILED if held else state.said) in states:
                 return place, visible(work.definition.steps[place - 1].name), state.reason
         return 0, "", ""
 
@@ -403,7 +403,7 @@ class _Maker:
         summary, session = self.summary, self._session
         if summary.rounds and summary.mode != DebateMode.COUNCIL and summary.status != Status.COMPLETED:
             return self.texts("discussion.round", round=summary.round, rounds=summary.rounds)
-        place, name, _why = self._step(StepStatus.RUNNING, StepStatus.WAITING, StepStatus.FAILED)
+        place, name, _why = self._step(StepStatus.RUNNING, StepStatus.WAITING, StepStatus.FAILED, QUEUED_STEP)
         done: list[bool] = []
         if session is not None and session.workflow is not None:
             done = [state.state == StepStatus.DONE for state in session.workflow.steps]

@@ -301,6 +301,19 @@ def test_a_question_that_was_skipped_says_so() -> None:
     assert "Skipped." not in export(live(), "md", PROMPTS)
 
 
+@pytest.mark.parametrize(("language", "word"), [("en", "queued"), ("ko", "대기 중")])
+def test_a_queued_step_does_not_ask_for_the_user(language: str, word: str) -> None:
+    step = WorkflowStep(id="s1", name="Build", role="Coder", prompt="Build it.")
+    waits = StepState(id="s1", state=StepStatus.WAITING, reason=Reason.BUSY)
+    work = WorkflowState(
+        definition=WorkflowDefinition(id="f", name="F", steps=(step,)), command="Go.", steps=(waits,)
+    )
+    chat = Chat(assistant_id="guide", assistant_name="Guide", language=language)
+    session = WorkflowSession(id="01w", title="Flow", chat=chat, workflow=work)
+    text = export(LiveSession(StoredSession(session=session, messages=[]), EventBus()), "md", PROMPTS)
+    assert f"- Build (Coder) · {word}" in text
+
+
 @pytest.mark.parametrize(
     ("language", "tool", "failed"),
     [

@@ -55,7 +55,7 @@ def step_line(step: WorkflowStep | None, state: StepState, texts: Texts, names: 
     details = [names.get(state.assistant_id, ""), reason_text(state.reason, texts), state.artifacts]
     parts = [name, *(detail for detail in details if detail.strip())]
     line = one_line(" · ".join(parts))
-    return f"  {texts.named('cli.step', state.state)} {line[:MOST_OF_LINE]}\n"
+    return f"  {texts.named('cli.step', state.said)} {line[:MOST_OF_LINE]}\n"
 
 
 def step_of(call: ToolCall) -> dict[str, str]:
@@ -76,7 +76,7 @@ def workflow_end(session: Session, texts: Texts) -> str:
         return f"{line} · {texts('cli.read_with', session_id=session.id)}\n"
     waits = session.status == Status.WAITING
     lines = [texts.named("cli.status", session.status) if waits else status_text(session, texts)]
-    if any(step.state == StepStatus.WAITING and step.reason != Reason.NO_MARKER for step in steps):
+    if any(step.said == StepStatus.WAITING and step.reason != Reason.NO_MARKER for step in steps):
         lines.append(texts("cli.chat_waiting", session_id=session.id))
     for step in steps:
         if step.state == StepStatus.FAILED:

@@ -109,7 +109,7 @@ class ChatDocument:
         steps = {step.id: step for step in self._session.workflow.definition.steps}
         lines = []
         for state in self._session.workflow.steps:
-            word = named(self._lines, "step", state.state)
+            word = named(self._lines, "step", state.said)
             why = reason_text(state.reason, self._texts) if state.state != StepStatus.DONE else ""
             details = [word, self._turns.names.get(state.assistant_id, ""), why, state.artifacts]
             step = steps.get(state.id)

@@ -146,10 +146,10 @@ def looks_of(
             state = replace(state, state=definitions.StepStatus.WAITING, reason=CUT)
         agent = agents.get(state.assistant_id or step.assistant)
         who = agent.name if agent else step.assistant or step.role
-        text, tone = words.texts.named("step", state.state), TONES.get(state.state, "neutral")
-        if state.queued or state.reason == CUT:
+        text, tone = words.texts.named("step", state.said), TONES.get(state.said, "neutral")
+        if state.reason == CUT:
             # It does not need the user.
-            text, tone = words("step.queued" if state.queued else "step.cut"), "neutral"
+            text, tone = words("step.cut"), "neutral"
         took = seconds_of(state, now)
         if state.state == definitions.StepStatus.DONE and took is not None:
             text = time_text(took, words)
