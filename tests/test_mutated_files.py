@@ -127,8 +127,8 @@ async def backup(folder: Path) -> dict[str, bytes]:
     store = JsonLogStore(paths)
     for session, said in sessions():
         await store.bring_in(session, said)
-    paths.assistants.mkdir()
-    (paths.assistants / "ada.json").write_text('{"id": "ada", "name": "Ada"}', encoding="utf-8")
+    (paths.root / "assistants").mkdir()
+    (paths.root / "assistants" / "ada.json").write_text('{"id": "ada", "name": "Ada"}', encoding="utf-8")
     paths.settings.write_text('{"version": 1, "theme": "dark"}', encoding="utf-8")
     made = await FileArchive(paths, store, JsonDocuments(paths)).back_up("by_hand", str(folder / "b.zip"))
     await store.close()

@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import json
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
@@ -23,6 +23,7 @@ from app.core.council import Decision, Panel
 from app.core.definitions import Agent, Group, Leader, SavedPrompt, WorkflowDefinition, faults
 from app.core.draft import Draft
 from app.core.errors import BadInput, NotFound, Problem, StorageError
+from app.core.frozen import Frozen
 from app.core.provider import KnownModels
 from app.core.servers import McpServer
 from app.core.session import Definition, Folder
@@ -41,30 +42,23 @@ if TYPE_CHECKING:
 KEPT_VERSIONS = 20
 MOST_VERSION = 1_000_000_000
 
-Fault = tuple[str, str, str]
-
 # A definition is data: fields that name something to run are neither used nor kept.
 _COMMANDS = frozenset(("command", "code", "script"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DefinitionKind(Generic[Definition]):
-    """What differs between kinds of definitions.
-
-    `least` holds the smallest value of each number.
-    `fault` returns (code, field, detail) of what else is wrong with a definition.
-    """
-
-    noun: type[Definition]
-    fault: Callable[[Definition], Fault | None]
-    least: Mapping[str, int] = field(default_factory=dict)
+# The smallest values of the numbers of definitions.
+_LEAST: Mapping[type, Mapping[str, int]] = {
+    Agent: {"max_depth": 0, "max_steps": 1, "version": 1},
+    Group: {"turns_limit": 1, "version": 1},
+    Panel: {"rounds": 1, "version": 1},
+}
 
 
 @dataclass(eq=False, repr=False)
 class DefinitionFolder(Generic[Definition]):
-    """Reads and writes the definitions of one kind. Implements `core.store.DefinitionStore`."""
+    """Reads and writes the definitions of one class. Implements `core.store.DefinitionStore`."""
 
-    _kind: DefinitionKind[Definition]
+    _noun: type[Definition]
     _folder: Path
     _trash: Path
     _disk: FileSystem
@@ -120,7 +114,7 @@ class DefinitionFolder(Generic[Definition]):
                 document = _without_commands(found.value)
             number = max(self._kept(definition.id), default=0) + 1
             definition = dataclasses.replace(definition, version=number)
-            data = json_file.as_bytes(with_unknown(self._kind.noun, document, plain(definition)))
+            data = json_file.as_bytes(with_unknown(self._noun, document, plain(definition)))
             if wrong := self._faults(path, data):
                 detail = wrong[-1].field or wrong[-1].code
                 raise StorageError("invalid_record", path=str(path), detail=detail)
@@ -216,57 +210,29 @@ class DefinitionFolder(Generic[Definition]):
     def _read(self, file: JsonFile, problems: list[Problem]) -> Definition | None:
         for at in _commands(file.value):
             problems.append(file.problem("no_commands", at))
-        found: Definition | None = json_file.validated(self._kind.noun, file, (), file.value, problems)
-        fault = self._fault(found) if found is not None else None
-        if fault is None:
-            return found
-        code, name, detail = fault
-        problems.append(file.problem(code, (name,), detail))
-        return None
-
-    def _fault(self, definition: Definition) -> Fault | None:
-        if not json_file.is_name(definition.id):
-            return "bad_id", "id", definition.id[:80]
-        if not definition.name.strip():
-            return "missing", "name", ""
-        for name, least in self._kind.least.items():
-            number = getattr(definition, name)
-            if number < least:
-                return "bad_number", name, str(number)[:40]
-        return self._kind.fault(definition)
+        found: Definition | None = json_file.validated(self._noun, file, (), file.value, problems)
+        for code, name, detail in _faults_of(found) if found is not None else ():
+            problems.append(file.problem(code, (name,), detail))
+            return None
+        return found
 
 
-def _agent_fault(agent: Agent) -> Fault | None:
-    if _is_whole(agent):
-        return None
-    return "missing", "model" if agent.provider.strip() else "provider", ""
-
-
-def _group_fault(group: Group) -> Fault | None:
-    return None if _is_whole(group.orchestrator) else ("missing", "orchestrator", "")
-
-
-def _is_whole(speaker: Agent | Leader) -> bool:
-    """Return whether a provider and a model are named together, or neither."""
-    return bool(speaker.provider.strip()) == bool(speaker.model.strip())
-
-
-def _workflow_fault(definition: WorkflowDefinition) -> Fault | None:
-    """Return what keeps a workflow from running."""
-    for fault in faults(definition):
-        return fault.code, fault.path, fault.detail[:300]
-    return None
-
-
-ASSISTANT = DefinitionKind(
-    noun=Agent, fault=_agent_fault, least={"max_depth": 0, "max_steps": 1, "version": 1}
-)
-GROUP = DefinitionKind(noun=Group, fault=_group_fault, least={"turns_limit": 1, "version": 1})
-WORKFLOW = DefinitionKind(noun=WorkflowDefinition, fault=_workflow_fault)
-PANEL = DefinitionKind(noun=Panel, fault=lambda _panel: None, least={"rounds": 1, "version": 1})
-DECISION = DefinitionKind(noun=Decision, fault=lambda _decision: None)
-FOLDER = DefinitionKind(noun=Folder, fault=lambda _: None)
-SAVED_PROMPT = DefinitionKind(noun=SavedPrompt, fault=lambda _: None)
+def _faults_of(definition: Any) -> Iterator[tuple[str, str, str]]:
+    """Yield what keeps a definition from being used: a code, the field and a detail."""
+    if not json_file.is_name(definition.id):
+        yield "bad_id", "id", definition.id[:80]
+    if not definition.name.strip():
+        yield "missing", "name", ""
+    for name, least in _LEAST.get(type(definition), {}).items():
+        if (number := getattr(definition, name)) < least:
+            yield "bad_number", name, str(number)[:40]
+    if isinstance(definition, WorkflowDefinition):
+        yield from ((fault.code, fault.path, fault.detail[:300]) for fault in faults(definition))
+    speaker = definition.orchestrator if isinstance(definition, Group) else definition
+    # A provider and a model are named together, or neither.
+    if isinstance(speaker, Agent | Leader) and bool(speaker.provider.strip()) != bool(speaker.model.strip()):
+        of_agent = "model" if speaker.provider.strip() else "provider"
+        yield "missing", of_agent if speaker is definition else "orchestrator", ""
 
 
 def _twin(definition_id: str) -> str:
@@ -291,16 +257,12 @@ def _commands(value: object, at: Field = ()) -> list[Field]:
 
 def _without_commands(value: Any) -> Any:
     if isinstance(value, dict):
-        return {
-            name: _without_commands(item) for name, item in value.items() if name.casefold() not in _COMMANDS
-        }
-    if isinstance(value, list):
-        return [_without_commands(item) for item in value]
-    return value
+        kept = {name: item for name, item in value.items() if name.casefold() not in _COMMANDS}
+        return {name: _without_commands(item) for name, item in kept.items()}
+    return [_without_commands(item) for item in value] if isinstance(value, list) else value
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Consents:
+class _Consents(Frozen):
     """The contents of `consents.json`: the fingerprints that the user has allowed."""
 
     consents: tuple[str, ...] = ()
@@ -331,16 +293,18 @@ class JsonDocuments:
         self._models = json_file.CachedModels()
         self._run = OneAtATime("moot-documents").run
 
-        def kept(kind: DefinitionKind[Definition], folder: Path) -> DefinitionStore[Definition]:
-            return DefinitionFolder(kind, folder, paths.trash, self._disk, self._run, on_replaced)
+        def kept(noun: type[Definition], folder: str) -> DefinitionStore[Definition]:
+            return DefinitionFolder(
+                noun, paths.root / folder, paths.trash, self._disk, self._run, on_replaced
+            )
 
-        self.assistants = kept(ASSISTANT, paths.assistants)
-        self.groups = kept(GROUP, paths.groups)
-        self.workflows = kept(WORKFLOW, paths.workflows)
-        self.panels = kept(PANEL, paths.panels)
-        self.journal = kept(DECISION, paths.journal)
-        self.folders = kept(FOLDER, paths.folders)
-        self.saved_prompts = kept(SAVED_PROMPT, paths.saved_prompts)
+        self.assistants = kept(Agent, "assistants")
+        self.groups = kept(Group, "groups")
+        self.workflows = kept(WorkflowDefinition, "workflows")
+        self.panels = kept(Panel, "panels")
+        self.journal = kept(Decision, "journal")
+        self.folders = kept(Folder, "folders")
+        self.saved_prompts = kept(SavedPrompt, "saved_prompts")
         self._folders: dict[str, DefinitionFolder[Any]] = {name: getattr(self, name) for name in DEFINITIONS}
         self._servers: tuple[McpServer, ...] = ()
         self._consents: frozenset[str] = frozenset()

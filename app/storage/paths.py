@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 DEFINITIONS = ("assistants", "groups", "workflows", "panels", "journal", "folders", "saved_prompts")
-"""The folders of the definitions, which are also the names of their attributes of `DataPaths`."""
+"""The folders of the definitions, which are also the names of their attributes of `JsonDocuments`."""
 
 
 class DataPaths:
@@ -14,13 +14,6 @@ class DataPaths:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.sessions = root / "sessions"
-        self.assistants = root / "assistants"
-        self.groups = root / "groups"
-        self.workflows = root / "workflows"
-        self.panels = root / "panels"
-        self.journal = root / "journal"
-        self.folders = root / "folders"
-        self.saved_prompts = root / "saved_prompts"
         self.drafts = root / "drafts"
         self.files = root / "files"
         self.quarantine = root / "quarantine"

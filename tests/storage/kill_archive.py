@@ -29,8 +29,8 @@ async def fill(paths: DataPaths, target: Path) -> dict[str, bytes]:
     """Make sessions and a backup of them; return the logs."""
     store = JsonLogStore(paths)
     ids = [(await saved(store, *(os.urandom(2_000).hex() for _ in range(8)))).id for _ in range(SESSIONS)]
-    paths.assistants.mkdir(parents=True)
-    (paths.assistants / "ada.json").write_text('{"id": "ada", "name": "Ada"}', encoding="utf-8")
+    (paths.root / "assistants").mkdir(parents=True)
+    (paths.root / "assistants" / "ada.json").write_text('{"id": "ada", "name": "Ada"}', encoding="utf-8")
     await store.close()
     await FileArchive(paths, store, JsonDocuments(paths)).back_up(BackupReason.BY_HAND, str(target))
     return {session_id: paths.session(session_id).read_bytes() for session_id in ids}
@@ -49,7 +49,7 @@ async def work_for_ever(paths: DataPaths, packed: Path, begun: int) -> None:
         await archive.back_up(BackupReason.BY_HAND)
         for one in contents.sessions[::2]:
             await store.delete(one.id)
-        (paths.assistants / "ada.json").unlink()
+        (paths.root / "assistants" / "ada.json").unlink()
 
 
 async def restored(paths: DataPaths, packed: Path) -> None:
@@ -66,7 +66,7 @@ def damage(paths: DataPaths, logs: dict[str, bytes]) -> int:
     wrong = 0
     for file in paths.sessions.glob("*.jsonl"):
         wrong += logs.get(file.stem) != file.read_bytes()
-    ada = paths.assistants / "ada.json"
+    ada = paths.root / "assistants" / "ada.json"
     wrong += ada.exists() and json.loads(ada.read_text(encoding="utf-8"))["name"] != "Ada"
     for file in paths.backups.glob("*.zip"):
         with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(file) as backup:

@@ -53,10 +53,10 @@ def age(path: str, days: float) -> None:
 @pytest.mark.threat("T1")
 async def test_everything_of_the_users_is_packed_and_nothing_else(paths: DataPaths, store: JsonLogStore):
     session = await saved(store, "said")
-    put(paths.assistants / "ada.json", '{"id": "ada", "name": "Ada"}')
-    put(paths.assistants / "My own.json", '{"id": "own", "name": "Own"}')
-    put(paths.assistants / ".versions" / "ada" / "1.json", "{}")
-    for path in (paths.groups / "g.json", paths.workflows / "w.json"):
+    put(paths.root / "assistants" / "ada.json", '{"id": "ada", "name": "Ada"}')
+    put(paths.root / "assistants" / "My own.json", '{"id": "own", "name": "Own"}')
+    put(paths.root / "assistants" / ".versions" / "ada" / "1.json", "{}")
+    for path in (paths.root / "groups" / "g.json", paths.root / "workflows" / "w.json"):
         put(path, "{}")
     for path in (paths.settings, paths.providers, paths.mcp, paths.usage):
         put(path, "{}")

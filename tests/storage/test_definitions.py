@@ -40,7 +40,7 @@ async def _loaded(paths: DataPaths, disk: FileSystem | None = None) -> JsonDocum
 
 
 def _file(paths: DataPaths, name: str, value: object) -> Path:
-    path = paths.assistants / name
+    path = paths.root / "assistants" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(value if isinstance(value, bytes) else json.dumps(value, indent=1).encode())
     return path
@@ -58,9 +58,9 @@ async def test_a_definition_is_saved_whole_and_each_save_is_the_next_version(pat
     other = await _loaded(paths)
     assert (other.assistants.all(), other.problems()) == ((again,), ())
     assert await other.assistants.versions("browser") == (saved,)
-    path = paths.assistants / "browser.json"
+    path = paths.root / "assistants" / "browser.json"
     assert path.stat().st_mode & 0o777 == 0o600
-    assert "브라우저" in (paths.assistants / ".versions" / "browser" / "1.json").read_text("utf-8")
+    assert "브라우저" in (paths.root / "assistants" / ".versions" / "browser" / "1.json").read_text("utf-8")
 
 
 async def test_unknown_fields_survive_a_save_and_the_file_keeps_its_name(paths):
@@ -83,7 +83,7 @@ async def test_unknown_fields_survive_a_save_and_the_file_keeps_its_name(paths):
     assert after["of_tomorrow"] == {"a": [1]}
     assert after["busy"] == {"strategy": "reject", "x": 1}
     assert (after["role"], after["version"]) == ("Aide", 2)
-    assert [one.name for one in paths.assistants.iterdir() if one.is_file()] == ["my helper.json"]
+    assert [one.name for one in (paths.root / "assistants").iterdir() if one.is_file()] == ["my helper.json"]
 
 
 async def test_the_newest_twenty_versions_are_kept(paths):
@@ -164,8 +164,8 @@ async def test_what_could_not_be_read_is_never_overwritten_nor_deleted(paths, da
 @pytest.mark.parametrize("version", [-3, 0, 10**299])
 async def test_a_version_that_names_no_file_is_kept_with_a_number_of_its_own(paths, version):
     record = {"id": "trip", "name": "Trip", "version": version}
-    paths.folders.mkdir()
-    (paths.folders / "trip.json").write_text(json.dumps(record))
+    (paths.root / "folders").mkdir()
+    (paths.root / "folders" / "trip.json").write_text(json.dumps(record))
     documents = await _loaded(paths)
     [trip] = documents.folders.all()
     saved = await documents.folders.change(partial(dataclasses.replace, trip, name="Tour"))
@@ -178,7 +178,7 @@ async def test_a_definition_that_could_not_be_read_back_is_not_written(paths):
     for faulty in ({"name": " "}, {"provider": "openai"}, {"max_steps": 0}, {"tools": (1,)}):
         with pytest.raises(StorageError, match="invalid_record"):
             await documents.assistants.change(partial(dataclasses.replace, BROWSER, **faulty))
-    assert not (paths.assistants / "browser.json").exists()
+    assert not (paths.root / "assistants" / "browser.json").exists()
 
 
 @pytest.mark.threat("T11")

@@ -163,7 +163,8 @@ async def test_a_hand_written_file_that_cannot_be_read_is_reported_and_never_tou
     path = paths.root / name
     _write(path, data)
     _write(
-        paths.assistants / "ben.json", {"id": "ben", "name": "Ben", "provider": "ollama", "model": "llama3.2"}
+        paths.root / "assistants" / "ben.json",
+        {"id": "ben", "name": "Ben", "provider": "ollama", "model": "llama3.2"},
     )
     documents = await loaded(paths)
     [problem] = documents.problems()
@@ -270,7 +271,7 @@ async def test_an_edit_made_since_is_not_lost(paths):
 async def test_a_folder_in_the_place_of_a_file_is_reported(paths):
     paths.providers.mkdir()
     paths.settings.mkdir()
-    (paths.assistants / "x.json").mkdir(parents=True)
+    (paths.root / "assistants" / "x.json").mkdir(parents=True)
     documents = await loaded(paths)
     assert {one.code for one in documents.problems()} >= {"not_a_file"}
     assert documents.settings() == Settings()
@@ -298,13 +299,13 @@ async def test_assistants_are_read_and_twins_reported(paths):
         "busy": {"strategy": "wait", "timeout_s": 60},
         "of_tomorrow": 1,
     }
-    _write(paths.assistants / "architect.json", whole)
-    _write(paths.assistants / "b.json", {**whole, "id": "ARCHITECT"})
-    _write(paths.assistants / "c.json", {**whole, "id": "caf\u00e9"})
-    _write(paths.assistants / "d.json", {**whole, "id": "cafe\u0301"})
-    _write(paths.assistants / "e.json", {**whole, "id": "e", "model": " "})
-    _write(paths.assistants / "f.json", {**whole, "id": "f", "busy": {"strategy": 1}})
-    _write(paths.assistants / "g.json", {**whole, "id": "g", "version": 0})
+    _write(paths.root / "assistants" / "architect.json", whole)
+    _write(paths.root / "assistants" / "b.json", {**whole, "id": "ARCHITECT"})
+    _write(paths.root / "assistants" / "c.json", {**whole, "id": "caf\u00e9"})
+    _write(paths.root / "assistants" / "d.json", {**whole, "id": "cafe\u0301"})
+    _write(paths.root / "assistants" / "e.json", {**whole, "id": "e", "model": " "})
+    _write(paths.root / "assistants" / "f.json", {**whole, "id": "f", "busy": {"strategy": 1}})
+    _write(paths.root / "assistants" / "g.json", {**whole, "id": "g", "version": 0})
     documents = await loaded(paths)
     assert [one.id for one in documents.assistants.all()] == ["architect", "caf\u00e9"]
     assert documents.assistants.all()[0].busy is not None

@@ -212,7 +212,7 @@ async def test_the_debate(moot: Moot, version: int) -> None:
 
 async def test_the_council(moot: Moot, version: int) -> None:
     if version < 1000:
-        assert not (moot.paths.panels.exists() or moot.paths.journal.exists())
+        assert not ((moot.paths.root / "panels").exists() or (moot.paths.root / "journal").exists())
         return
     live = await opened(moot, "debate", DebateMode.COUNCIL)
     council = live.debate_session.debate.council

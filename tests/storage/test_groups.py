@@ -29,7 +29,7 @@ CREW = Group(
 
 
 def _file(paths: DataPaths, name: str, value: object) -> Path:
-    path = paths.groups / name
+    path = paths.root / "groups" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(value if isinstance(value, bytes) else json.dumps(value, indent=1).encode())
     return path

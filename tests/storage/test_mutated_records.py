@@ -749,7 +749,7 @@ async def test_odd_text_in_documents(paths: DataPaths, name: str, seed: int) -> 
         "mcp.json": lambda: {"mcpServers": {"a": {"command": "srv"}}},
         "consents.json": lambda: {"version": 1, "consents": ["a"]},
     }
-    folder = paths.assistants
+    folder = paths.root / "assistants"
     folder.mkdir(exist_ok=True)
     (folder / "good.json").write_text('{"id": "good", "name": "Good"}')
     for _ in range(max(1, IN_BATCH // 5)):

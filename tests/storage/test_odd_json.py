@@ -55,7 +55,7 @@ async def test_it_is_named_and_left_alone_and_hurts_no_other_file(
     path = paths.root / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    good = paths.assistants / "good.json"
+    good = paths.root / "assistants" / "good.json"
     good.parent.mkdir(exist_ok=True)
     good.write_text('{"id": "good", "name": "Good"}', encoding="utf-8")
     began = time.monotonic()
@@ -242,8 +242,10 @@ async def test_ids_that_would_be_one_file_on_some_system_are_one(paths: DataPath
     await documents.assistants.change(lambda: Agent(id="\ud55c", name="Other"))
     await documents.assistants.change(lambda: Agent(id="Browser", name="One"))
     await documents.assistants.change(lambda: Agent(id="browser", name="Two"))
-    assert len([one for one in paths.assistants.iterdir() if one.is_file()]) == 2
-    (paths.assistants / "twin.json").write_text('{"id": "BROWSER", "name": "Three"}', encoding="utf-8")
+    assert len([one for one in (paths.root / "assistants").iterdir() if one.is_file()]) == 2
+    (paths.root / "assistants" / "twin.json").write_text(
+        '{"id": "BROWSER", "name": "Three"}', encoding="utf-8"
+    )
     documents = await loaded(paths)
     assert sorted(one.name for one in documents.assistants.all()) == ["Other", "Two"]
     assert [(one.code, Path(one.path).name) for one in documents.problems()] == [
@@ -262,7 +264,7 @@ async def test_copies_that_a_synchronised_folder_leaves_are_no_sessions_and_stay
     documents = await loaded(paths)
     await documents.assistants.change(lambda: Agent(id="ann", name="Ann"))
     copies = []
-    for path in (paths.session(session.id), paths.assistants / "ann.json", paths.index):
+    for path in (paths.session(session.id), paths.root / "assistants" / "ann.json", paths.index):
         for mark in (" (conflicted copy 2026-11-22)", ".sync-conflict-20261122-120000-ABCDEF", " (1)"):
             copy = path.with_name(path.stem + mark + path.suffix)
             shutil.copyfile(path, copy)
@@ -281,7 +283,7 @@ async def test_copies_that_a_synchronised_folder_leaves_are_no_sessions_and_stay
 @pytest.mark.corpus(40, 41)
 async def test_a_key_or_a_command_in_a_definition_is_not_kept(paths: DataPaths) -> None:
     """Whatever a file from elsewhere carries beside what Moot knows: it is not used, and a command not kept."""
-    for folder in (paths.assistants, paths.groups):
+    for folder in (paths.root / "assistants", paths.root / "groups"):
         folder.mkdir()
         (folder / "x.json").write_text(
             '{"id": "x", "name": "X", "command": "rm -rf /", "mcpServers": {"evil": {"command": "sh"}}}'
@@ -290,8 +292,8 @@ async def test_a_key_or_a_command_in_a_definition_is_not_kept(paths: DataPaths) 
     assert {one.code for one in documents.problems()} == {"no_commands"}
     assert documents.mcp_servers() == ()
     await documents.assistants.change(lambda: documents.assistants.all()[0])
-    assert b"rm -rf" not in (paths.assistants / "x.json").read_bytes()
-    assert b'"sh"' not in (paths.assistants / "x.json").read_bytes()
+    assert b"rm -rf" not in (paths.root / "assistants" / "x.json").read_bytes()
+    assert b'"sh"' not in (paths.root / "assistants" / "x.json").read_bytes()
     paths.providers.write_text(
         '{"version": 1, "providers": [{"id": "openai", "kind": "openai", "api_key": "sk-canary-in-a-file-000"}]}'
     )

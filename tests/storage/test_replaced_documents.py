@@ -89,7 +89,7 @@ async def test_an_assistant_that_was_changed_outside_is_kept_in_both_versions(tm
         await documents.assistants.change(
             lambda text=instructions: Agent(id="ada", name="Ada", instructions=text)
         )
-    path = paths.assistants / "ada.json"
+    path = paths.root / "assistants" / "ada.json"
     replaced(path, json.dumps(json.loads(path.read_bytes()) | {"instructions": "theirs"}).encode())
     await documents.assistants.change(lambda: Agent(id="ada", name="Ada", instructions="mine, too"))
     assert [(one.code, one.name) for one in told] == [("definition_changed", "Ada")]

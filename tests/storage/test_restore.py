@@ -104,13 +104,13 @@ async def test_the_present_state_is_backed_up_first(
 async def test_documents_come_back_where_they_are_missing_and_are_replaced_only_when_that_is_wanted(
     archive: FileArchive, paths: DataPaths, tmp_path: Path
 ):
-    put(paths.assistants / "ada.json", ADA)
-    put(paths.assistants / "eve.json", ADA.replace("da", "ve"))
+    put(paths.root / "assistants" / "ada.json", ADA)
+    put(paths.root / "assistants" / "eve.json", ADA.replace("da", "ve"))
     put(paths.settings, '{"version": 1, "theme": "dark"}')
     put(paths.usage, "the ledger")
     path = await packed(archive, tmp_path)
-    (paths.assistants / "ada.json").unlink()
-    put(paths.assistants / "eve.json", '{"id": "ave", "name": "Changed"}')
+    (paths.root / "assistants" / "ada.json").unlink()
+    put(paths.root / "assistants" / "eve.json", '{"id": "ave", "name": "Changed"}')
     put(paths.settings, '{\n "theme": "dark", "version": 1}')
     put(paths.usage, "another ledger")
     found = {one.name: one.state for one in (await archive.contents(path)).documents}
@@ -121,10 +121,10 @@ async def test_documents_come_back_where_they_are_missing_and_are_replaced_only_
     }
     back = await archive.restore(path, [], documents=True, replace=False)
     assert back.documents == ("assistants/ada.json",)
-    assert "Changed" in (paths.assistants / "eve.json").read_text(encoding="utf-8")
+    assert "Changed" in (paths.root / "assistants" / "eve.json").read_text(encoding="utf-8")
     back = await archive.restore(path, [], documents=True, replace=True)
     assert back.documents == ("assistants/eve.json",)
-    assert "Changed" not in (paths.assistants / "eve.json").read_text(encoding="utf-8")
+    assert "Changed" not in (paths.root / "assistants" / "eve.json").read_text(encoding="utf-8")
 
 
 def zipped(entries: dict[str, bytes | str], **manifest: object) -> bytes:
@@ -264,7 +264,7 @@ async def test_a_damaged_zip_is_refused_or_read_but_never_more(
     archive: FileArchive, store: JsonLogStore, paths: DataPaths, tmp_path: Path
 ):
     session = await saved(store, "one", "two")
-    put(paths.assistants / "ada.json", ADA)
+    put(paths.root / "assistants" / "ada.json", ADA)
     whole = Path(await packed(archive, tmp_path)).read_bytes()
     log = paths.session(session.id).read_bytes()
     chance = random.Random(1)
@@ -282,7 +282,7 @@ async def test_a_damaged_zip_is_refused_or_read_but_never_more(
         except BadInput:
             continue
     assert paths.session(session.id).read_bytes() == log
-    assert json.loads((paths.assistants / "ada.json").read_text(encoding="utf-8"))["name"] == "Ada"
+    assert json.loads((paths.root / "assistants" / "ada.json").read_text(encoding="utf-8"))["name"] == "Ada"
 
 
 @pytest.mark.threat("T11")
@@ -308,7 +308,7 @@ async def test_a_log_that_is_none_and_a_document_that_is_none_do_not_come_back(
     back = await archive.restore(str(path), [good], documents=True, replace=True)
     assert back.sessions == (good,)
     assert back.documents == ()
-    assert not (paths.assistants / "evil.json").exists()
+    assert not (paths.root / "assistants" / "evil.json").exists()
     with pytest.raises(BadInput, match="backup_lacks"):
         await archive.restore(str(path), [new_id()], documents=False, replace=False)
 
@@ -358,7 +358,7 @@ async def test_the_bin_is_listed_given_back_and_emptied(
     assert (thrown[""].title, thrown[""].kind, thrown[""].days_left) == ("Ada", "assistant", 0)
     assert await archive.take_out(thrown[kept.id].file) == kept.id
     assert await archive.take_out(thrown[""].file) == ""
-    assert (paths.assistants / "ada.json").exists()
+    assert (paths.root / "assistants" / "ada.json").exists()
     assert [one.id for one in store.summaries()] == [kept.id]
     await archive.remove_thrown([thrown[gone.id].file, "../settings.json", "foreign.txt"])
     assert await archive.thrown() == ()
@@ -378,7 +378,7 @@ async def test_nothing_of_the_bin_takes_the_place_of_what_is_here(
     with pytest.raises(BadInput, match="bin_place_taken"):
         await archive.take_out(thrown.file)
     assert [one.content for one in (await store.load(session.id)).messages] == ["later"]
-    put(paths.assistants / "ada.json", '{"id": "ada", "name": "Here"}')
+    put(paths.root / "assistants" / "ada.json", '{"id": "ada", "name": "Here"}')
     put(paths.trash / "ada.1700000000.json", ADA)
     with pytest.raises(BadInput, match="bin_place_taken"):
         await archive.take_out("ada.1700000000.json")

@@ -62,7 +62,7 @@ def test_every_file_is_brought_to_the_new_version_after_a_backup(paths: DataPath
     data = log_bytes()
     session_id = log_file(paths, data)
     put(paths.settings, '{"version": 1, "theme": "dark"}')
-    put(paths.assistants / "ada.json", '{"id": "ada", "name": "Ada"}')
+    put(paths.root / "assistants" / "ada.json", '{"id": "ada", "name": "Ada"}')
     upgrade(paths, DISK, TOMORROW)
     (backup,) = own_backups(paths, DISK)
     assert backup.why == BackupReason.BEFORE_UPGRADE
