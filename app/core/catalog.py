@@ -75,125 +75,72 @@ OTHER = AgentRecipe(name="other", label="External agent", voice="Agent", executa
 
 RECIPES: tuple[AgentRecipe, ...] = (
     AgentRecipe(
-        name="claude",
-        label="Claude Code",
-        voice="Claude",
-        executable="claude-agent-acp",
-        seen="0.101.0",
-        install="npm install -g @agentclientprotocol/claude-agent-acp",
+        name="claude", label="Claude Code", voice="Claude", executable="claude-agent-acp",
+        seen="0.101.0", install="npm install -g @agentclientprotocol/claude-agent-acp",
         login="claude-agent-acp --cli",
         variables={"CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1"},
-        session={
-            "claudeCode": {
-                "options": {
-                    "tools": [],
-                    "settingSources": [],
-                    "strictMcpConfig": True,
-                    "promptSuggestions": False,
-                    "title": "Moot",
-                }
-            }
-        },
-        system_prompt="override",
-        mode="default",
-        work_variables={"CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1"},
-        work_mode="default",
-        message_ids=True,
-        images=True,
+        session={"claudeCode": {"options": {
+            "tools": [], "settingSources": [], "strictMcpConfig": True, "promptSuggestions": False,
+            "title": "Moot",
+        }}},
+        system_prompt="override", mode="default",
+        work_variables={"CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1"}, work_mode="default",
+        message_ids=True, images=True,
     ),
     AgentRecipe(
-        name="codex",
-        label="Codex",
-        voice="GPT",
-        executable="codex-acp",
-        seen="2.6.0",
-        install="npm install -g @agentclientprotocol/codex-acp",
-        login="codex login",
+        name="codex", label="Codex", voice="GPT", executable="codex-acp",
+        seen="2.6.0", install="npm install -g @agentclientprotocol/codex-acp", login="codex login",
         variables={
-            "CODEX_CONFIG": json.dumps(
-                {
-                    "features": {"shell_tool": False, "unified_exec": False},
-                    "tools": {"view_image": False, "web_search": False},
-                    "project_doc_max_bytes": 0,
-                    "base_instructions": _RULES,
-                }
-            ),
+            "CODEX_CONFIG": json.dumps({
+                "features": {"shell_tool": False, "unified_exec": False},
+                "tools": {"view_image": False, "web_search": False},
+                "project_doc_max_bytes": 0,
+                "base_instructions": _RULES,
+            }),
             "INITIAL_AGENT_MODE": "read-only",
         },
-        system_prompt="append",
-        mode="read-only",
+        system_prompt="append", mode="read-only",
         # Here it asks before it changes a file.
-        work_variables={"INITIAL_AGENT_MODE": "read-only"},
-        work_mode="read-only",
-        message_ids=True,
-        images=True,
-        notices=("Warning: Model metadata",),
-        complaints=("exceeded retry limit",),
+        work_variables={"INITIAL_AGENT_MODE": "read-only"}, work_mode="read-only",
+        message_ids=True, images=True,
+        notices=("Warning: Model metadata",), complaints=("exceeded retry limit",),
     ),
     AgentRecipe(
-        name="gemini",
-        label="Gemini CLI",
-        voice="Gemini",
-        executable="gemini",
+        name="gemini", label="Gemini CLI", voice="Gemini", executable="gemini",
         args=("--acp", "--admin-policy", f"{FOLDER}/policy.toml"),
-        seen="0.61.0",
-        install="npm install -g @google/gemini-cli",
-        login="gemini",
+        seen="0.61.0", install="npm install -g @google/gemini-cli", login="gemini",
         variables={"GEMINI_SYSTEM_MD": f"{FOLDER}/system.md"},
         files={
             "policy.toml": '[[rule]]\ntoolName = "*"\ndecision = "deny"\npriority = 999\n',
             "system.md": _RULES + "\n",
         },
-        work_args=("--acp",),
-        work_mode="default",
-        message_ids=False,
-        images=True,
-        notices=("[MODE_UPDATE]",),
+        work_args=("--acp",), work_mode="default",
+        message_ids=False, images=True, notices=("[MODE_UPDATE]",),
     ),
     AgentRecipe(
-        name="opencode",
-        label="opencode",
-        voice="opencode",
-        executable="opencode",
-        args=("acp",),
-        seen="1.18.33",
-        install="npm install -g opencode-ai",
-        login="opencode auth login",
+        name="opencode", label="opencode", voice="opencode", executable="opencode", args=("acp",),
+        seen="1.18.33", install="npm install -g opencode-ai", login="opencode auth login",
         variables={
-            "OPENCODE_CONFIG_CONTENT": json.dumps(
-                {
-                    "share": "disabled",
-                    "autoupdate": False,
-                    "permission": {"*": "deny"},
-                    "agent": {
-                        "moot": {"mode": "primary", "prompt": _RULES, "permission": {"*": "deny"}},
-                        "title": {"disable": True},
-                    },
-                    "default_agent": "moot",
-                }
-            ),
-            "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
-            "OPENCODE_DISABLE_CLAUDE_CODE": "1",
-            "OPENCODE_PURE": "1",
+            "OPENCODE_CONFIG_CONTENT": json.dumps({
+                "share": "disabled", "autoupdate": False, "permission": {"*": "deny"},
+                "agent": {
+                    "moot": {"mode": "primary", "prompt": _RULES, "permission": {"*": "deny"}},
+                    "title": {"disable": True},
+                },
+                "default_agent": "moot",
+            }),
+            "OPENCODE_DISABLE_PROJECT_CONFIG": "1", "OPENCODE_DISABLE_CLAUDE_CODE": "1", "OPENCODE_PURE": "1",
         },
         mode="moot",
-        work_variables={
-            "OPENCODE_CONFIG_CONTENT": json.dumps(
-                {
-                    "share": "disabled",
-                    "autoupdate": False,
-                    "permission": {"*": "ask"},
-                    "agent": {"title": {"disable": True}},
-                }
-            )
-        },
+        work_variables={"OPENCODE_CONFIG_CONTENT": json.dumps({
+            "share": "disabled", "autoupdate": False, "permission": {"*": "ask"},
+            "agent": {"title": {"disable": True}},
+        })},
         work_mode="build",
         # Without a login it silently asks a free model of its maker.
-        hosted=("opencode/",),
-        message_ids=True,
-        images=True,
+        hosted=("opencode/",), message_ids=True, images=True,
     ),
-)
+)  # fmt: skip
 
 
 def recipe_of(name: str) -> AgentRecipe:
@@ -366,88 +313,59 @@ PRESETS: tuple[ProviderKind, ...] = (
     # https://openrouter.ai/docs/quickstart, https://openrouter.ai/docs/use-cases/usage-accounting,
     # https://openrouter.ai/docs/faq (the makers' prices are passed on)
     ProviderKind(
-        kind="openrouter",
-        label="OpenRouter",
-        voice="OpenRouter",
-        base_url="https://openrouter.ai/api/v1",
+        kind="openrouter", label="OpenRouter", voice="OpenRouter", base_url="https://openrouter.ai/api/v1",
         models=("anthropic/claude-sonnet-4.5", "openai/gpt-5.2", "google/gemini-2.5-flash"),
-        key_page="https://openrouter.ai/settings/keys",
-        key_prefix="sk-or-",
+        key_page="https://openrouter.ai/settings/keys", key_prefix="sk-or-",
         resells=True,
     ),
     # https://api-docs.deepseek.com, https://api-docs.deepseek.com/guides/json_mode (objects, but no schemas)
     ProviderKind(
-        kind="deepseek",
-        label="DeepSeek",
-        voice="DeepSeek",
-        base_url="https://api.deepseek.com/v1",
+        kind="deepseek", label="DeepSeek", voice="DeepSeek", base_url="https://api.deepseek.com/v1",
         models=("deepseek-v4-pro", "deepseek-v4-flash"),
         images=False,
-        key_page="https://platform.deepseek.com/api_keys",
-        key_prefix="sk-",
+        key_page="https://platform.deepseek.com/api_keys", key_prefix="sk-",
         rules=ServerRules(without=("response_format",), wants_thought=True),
     ),
     # https://platform.kimi.ai/docs/api/models-overview (a K2 or later refuses any temperature but its own)
     ProviderKind(
-        kind="moonshot",
-        label="Moonshot AI (Kimi)",
-        voice="Kimi",
-        base_url="https://api.moonshot.ai/v1",
+        kind="moonshot", label="Moonshot AI (Kimi)", voice="Kimi", base_url="https://api.moonshot.ai/v1",
         models=("kimi-k3", "kimi-k2.6"),
-        key_page="https://platform.moonshot.ai/console/api-keys",
-        key_prefix="sk-",
+        key_page="https://platform.moonshot.ai/console/api-keys", key_prefix="sk-",
         rules=ServerRules(without=("temperature",), wants_thought=True),
     ),
     # https://docs.mistral.ai/api (fields that it does not know are refused),
     # https://docs.mistral.ai/capabilities/function_calling; it reports its usage unasked.
     ProviderKind(
-        kind="mistral",
-        label="Mistral AI",
-        voice="Mistral",
-        base_url="https://api.mistral.ai/v1",
+        kind="mistral", label="Mistral AI", voice="Mistral", base_url="https://api.mistral.ai/v1",
         models=("mistral-large-latest", "mistral-medium-latest", "mistral-small-latest"),
         key_page="https://console.mistral.ai/api-keys",
         rules=ServerRules(without=("stream_options",), short_call_ids=True, speech_after_tools=True),
     ),
     # https://docs.x.ai/docs/guides/reasoning (models that think refuse `stop`)
     ProviderKind(
-        kind="xai",
-        label="xAI",
-        voice="Grok",
-        base_url="https://api.x.ai/v1",
+        kind="xai", label="xAI", voice="Grok", base_url="https://api.x.ai/v1",
         models=("grok-4.7", "grok-4.20-non-reasoning"),
-        key_page="https://console.x.ai",
-        key_prefix="xai-",
+        key_page="https://console.x.ai", key_prefix="xai-",
         rules=ServerRules(without=("stop",)),
     ),
     # https://console.groq.com/docs/openai, https://console.groq.com/docs/structured-outputs (not while it
     # streams)
     ProviderKind(
-        kind="groq",
-        label="Groq",
-        voice="Groq",
-        base_url="https://api.groq.com/openai/v1",
+        kind="groq", label="Groq", voice="Groq", base_url="https://api.groq.com/openai/v1",
         models=("openai/gpt-oss-120b", "openai/gpt-oss-20b"),
-        key_page="https://console.groq.com/keys",
-        key_prefix="gsk_",
+        key_page="https://console.groq.com/keys", key_prefix="gsk_",
         rules=ServerRules(without=("response_format",)),
     ),
     # https://docs.together.ai/docs/inference/openai-compatibility
     ProviderKind(
-        kind="together",
-        label="Together AI",
-        voice="Together",
-        base_url="https://api.together.ai/v1",
+        kind="together", label="Together AI", voice="Together", base_url="https://api.together.ai/v1",
         models=("moonshotai/Kimi-K3", "zai-org/GLM-5.3", "openai/gpt-oss-120b"),
         listed_as="together_ai",
         key_page="https://api.together.ai/settings/api-keys",
     ),
     # https://docs.z.ai/api-reference/llm/chat-completion (no `stream_options`, no schemas)
     ProviderKind(
-        kind="zai",
-        label="Z.ai",
-        voice="GLM",
-        base_url="https://api.z.ai/api/paas/v4",
+        kind="zai", label="Z.ai", voice="GLM", base_url="https://api.z.ai/api/paas/v4",
         models=("glm-5.3", "glm-5.3-flash"),
         key_page="https://z.ai/manage-apikey/apikey-list",
         rules=ServerRules(without=("stream_options", "response_format")),
@@ -455,38 +373,28 @@ PRESETS: tuple[ProviderKind, ...] = (
     # https://inference-docs.cerebras.ai/resources/openai,
     # https://inference-docs.cerebras.ai/api-reference/chat-completions
     ProviderKind(
-        kind="cerebras",
-        label="Cerebras",
-        voice="Cerebras",
-        base_url="https://api.cerebras.ai/v1",
+        kind="cerebras", label="Cerebras", voice="Cerebras", base_url="https://api.cerebras.ai/v1",
         models=("gpt-oss-120b", "gemma-4-31b"),
-        key_page="https://cloud.cerebras.ai",
-        key_prefix="csk-",
+        key_page="https://cloud.cerebras.ai", key_prefix="csk-",
         rules=ServerRules(max_completion_tokens=True),
     ),
     # https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle (a key goes as a bearer token;
     # a model is called by the name of its deployment, behind which may be one that refuses `max_tokens`)
     ProviderKind(
-        kind="azure",
-        label="Azure OpenAI",
-        voice="Azure",
+        kind="azure", label="Azure OpenAI", voice="Azure",
         own_variable="AZURE_OPENAI_API_KEY",
         key_page="https://ai.azure.com",
-        address_form="https://NAME.openai.azure.com/openai/v1",
-        own_names=True,
+        address_form="https://NAME.openai.azure.com/openai/v1", own_names=True,
         rules=ServerRules(max_completion_tokens=True),
     ),
     # https://lmstudio.ai/docs/developer/openai-compat
     ProviderKind(
-        kind="lm-studio",
-        label="LM Studio",
-        voice="LM Studio",
-        base_url="http://127.0.0.1:1234/v1",
+        kind="lm-studio", label="LM Studio", voice="LM Studio", base_url="http://127.0.0.1:1234/v1",
         local=True,
     ),
     # https://docs.vllm.ai/en/stable/serving/openai_compatible_server.html
     ProviderKind(kind="vllm", label="vLLM", voice="vLLM", base_url="http://127.0.0.1:8000/v1", local=True),
-)
+)  # fmt: skip
 
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
@@ -551,76 +459,44 @@ class LocalServer(Frozen, kw_only=False):
 # The providers that everybody has from the start, as far as they have models.
 USUAL: tuple[ProviderKind, ...] = (
     ProviderKind(
-        kind="openai",
-        label="OpenAI",
-        voice="GPT",
-        base_url="https://api.openai.com/v1",
+        kind="openai", label="OpenAI", voice="GPT", base_url="https://api.openai.com/v1",
         models=("gpt-5.2", "gpt-5.4-mini"),
-        key_page="https://platform.openai.com/api-keys",
-        key_prefix="sk-",
+        key_page="https://platform.openai.com/api-keys", key_prefix="sk-",
     ),
     ProviderKind(
-        kind="anthropic",
-        label="Anthropic",
-        voice="Claude",
-        route="anthropic",
+        kind="anthropic", label="Anthropic", voice="Claude", route="anthropic",
         base_url="https://api.anthropic.com",
         models=("claude-opus-5", "claude-sonnet-5"),
-        key_page="https://console.anthropic.com/settings/keys",
-        key_prefix="sk-ant-",
+        key_page="https://console.anthropic.com/settings/keys", key_prefix="sk-ant-",
     ),
     ProviderKind(
-        kind="gemini",
-        label="Google Gemini",
-        voice="Gemini",
-        route="gemini",
+        kind="gemini", label="Google Gemini", voice="Gemini", route="gemini",
         base_url="https://generativelanguage.googleapis.com/v1beta",
         models=("gemini-3.1-pro-preview", "gemini-3.8-flash"),
-        key_page="https://aistudio.google.com/apikey",
-        key_prefix="AIza",
+        key_page="https://aistudio.google.com/apikey", key_prefix="AIza",
     ),
     ProviderKind(
-        kind="ollama",
-        label="Ollama",
-        voice="Llama",
-        base_url="http://127.0.0.1:11434/v1",
+        kind="ollama", label="Ollama", voice="Llama", base_url="http://127.0.0.1:11434/v1",
         models=("llama3.2",),
         local=True,
     ),
     ProviderKind(kind=COMPATIBLE, label="OpenAI-compatible server", voice="", local=True),
     ProviderKind(
-        kind=EMBEDDED,
-        label="On this computer",
-        voice="SmolLM2",
+        kind=EMBEDDED, label="On this computer", voice="SmolLM2",
         models=(EMBEDDED_MODEL,),
-        local=True,
-        in_moot=True,
-        form=RequestForm.TRANSCRIPT,
-        guided=True,
-        images=False,
-        calls_at_once=4,
+        local=True, in_moot=True, form=RequestForm.TRANSCRIPT, guided=True, images=False, calls_at_once=4,
     ),
     ProviderKind(
-        kind=LOCAL,
-        label="Downloaded models",
-        voice="",
-        local=True,
-        in_moot=True,
-        images=False,
-        calls_at_once=2,
+        kind=LOCAL, label="Downloaded models", voice="",
+        local=True, in_moot=True, images=False, calls_at_once=2,
     ),
-)
+)  # fmt: skip
 
 EXTERNAL_AGENT = ProviderKind(
-    kind=PROGRAM,
-    label="External agent",
-    voice="Agent",
-    route="",
+    kind=PROGRAM, label="External agent", voice="Agent", route="",
     models=(DEFAULT_MODEL,),
-    images=False,
-    calls_at_once=3,
-    votes=False,
-)
+    images=False, calls_at_once=3, votes=False,
+)  # fmt: skip
 
 KINDS: tuple[ProviderKind, ...] = (*USUAL, *PRESETS, EXTERNAL_AGENT)
 
