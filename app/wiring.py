@@ -124,6 +124,8 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
             loop.call_soon_threadsafe(bus.publish, *events)
 
     def tell_replaced(one: Replaced) -> None:
+        if one.session_id:
+            documents.look_at_kept()
         details = {"name": one.name, "kept": one.kept}
         events: list[Event] = [
             Notice(session_id=one.session_id, level="warning", code=one.code, details=details, sticky=True)

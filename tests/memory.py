@@ -206,6 +206,9 @@ class MemoryStore(SessionStore):
     def summaries(self) -> list[SessionSummary]:
         return []
 
+    def problems(self) -> tuple[Problem, ...]:
+        return ()
+
     def tail(self, session_id: str, count: int) -> list[Message]:
         return self._read(session_id).messages[-count:]
 

@@ -124,7 +124,8 @@ class SessionSummary(NamedTuple):
     A debate has its mode, rounds and round; `speakers` are the participants' names in order, or the
     assistant's, `always` is the session's, and `is_fork` says that it began as another one stood. `cost_usd`
     is what counts towards the limits so far: of a debate all, else what came after the user's last message;
-    None where no price is known. A tuple, because a thousand of them are made before the list shows.
+    None where no price is known. `damaged` counts the lines of its log that could not be read. A tuple,
+    because a thousand of them are made before the list shows.
     """
 
     id: str
@@ -146,6 +147,7 @@ class SessionSummary(NamedTuple):
     always: tuple[str, ...] = ()
     cost_usd: float | None = 0.0
     chosen_folder: str = ""
+    damaged: int = 0
 
 
 class Hit(Frozen):

@@ -189,6 +189,9 @@ class SessionStore(Protocol):
     async def bring_in(self, session: Session, messages: Sequence[Message]) -> None:
         """Save an imported session, whole or not at all; its id is not taken."""
 
+    def problems(self) -> tuple[Problem, ...]:
+        """Return the damaged logs, one entry each."""
+
     async def search(self, text: str, limit: int) -> list[Hit]:
         """Find a text in titles and messages of all sessions, newest session first, case ignored."""
 

@@ -724,7 +724,7 @@ class Engine:
 
     def problems(self) -> tuple[Problem, ...]:
         """Return the files that could not be used."""
-        return (*self._documents.problems(), *self.drafts.problems())
+        return (*self._documents.problems(), *self._store.problems(), *self.drafts.problems())
 
     def _calls_at_once(self, provider_id: str) -> int | None:
         config = providers.provider_of(self._documents, provider_id)

@@ -501,11 +501,15 @@ class JsonDocuments:
         found = (*self._problems.values(), *(folder.problems for folder in self._folders.values()))
         return tuple(problem for some in found for problem in some)
 
+    def look_at_kept(self) -> None:
+        """See what is in quarantine, so that it is among the problems; blocks."""
+        self._problems["kept"] = json_file.kept_versions(self._disk, self._paths.quarantine)
+
     def read(self) -> None:
         """Read all documents; blocks."""
         for path in self._loads:
             self._see(path)
-        self._problems["kept"] = json_file.kept_versions(self._disk, self._paths.quarantine)
+        self.look_at_kept()
         for load in self._loads.values():
             load()
         self._models = json_file.read_models(self._paths.models)
@@ -547,7 +551,7 @@ class JsonDocuments:
                 write_whole(self._disk, path.resolve(), known)
                 self._seen[path] = known
         self._loads[path]()
-        self._problems["kept"] = json_file.kept_versions(self._disk, self._paths.quarantine)
+        self.look_at_kept()
         self._on_replaced(json_file.Replaced(code=code, name=path.name, kept=kept))
 
     def _load_providers(self) -> None:

@@ -28,7 +28,7 @@ from app.storage.file_system import FileStat, FileSystem, Stamp, blocks_backward
 from app.storage.lines import decode_line, encode_line, messages_backwards
 from app.storage.paths import DataPaths
 
-INDEX_VERSION = 6
+INDEX_VERSION = 7
 _SUFFIX = ".jsonl"
 _FIELDS = len(SessionSummary._fields)
 
@@ -158,7 +158,7 @@ def _read_summary(file_system: FileSystem, paths: DataPaths, session_id: str) ->
     try:
         return read_summary(file_system, paths.session(session_id))
     except OSError:
-        return summary_of(session_id, {}, 0, "", read_only=True)
+        return summary_of(session_id, {}, 0, "", read_only=True)._replace(damaged=1)
 
 
 MOST_IN_SESSION = 5

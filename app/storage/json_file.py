@@ -313,10 +313,13 @@ def is_name(text: str) -> bool:
 
 
 _MARK = ".other-"
+# What is in the name of a session's cut-off end, before where it began.
+TORN = ".torn-"
 
 
 class Replaced(Frozen):
-    """A file that another program deleted, cut or replaced while Moot used it.
+    """A file that another program deleted, cut or replaced while Moot used it, or the end of a session's log
+    that is not one.
 
     `code` is that of the notice, `name` the session's title or the file's name. The other version is the
     session `kept_id` with the title `kept`, or the file `kept`; "" if it added nothing.
@@ -342,10 +345,13 @@ def kept_versions(disk: FileSystem, quarantine: Path) -> list[Problem]:
     if the folder cannot be read.
     """
     try:
-        names = sorted(stat.name for stat in disk.scan(quarantine) if _MARK in stat.name)
+        names = sorted(stat.name for stat in disk.scan(quarantine) if _MARK in stat.name or TORN in stat.name)
     except OSError:
         return []
-    return [Problem(path=str(quarantine / name), code="other_version") for name in names]
+    return [
+        Problem(path=str(quarantine / name), code="other_version" if _MARK in name else "torn_end")
+        for name in names
+    ]
 
 
 PROVIDERS = "providers"

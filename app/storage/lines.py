@@ -36,11 +36,15 @@ class Line(Frozen, kw_only=False):
 
 
 class LogRow(Frozen, kw_only=False):
-    """A line of the file, counted from 1: its whole records, and its bytes if a part of it is damaged."""
+    """A line of the file, counted from 1: its whole records, and its bytes if a part of it is damaged.
+
+    `torn` says that it is an unfinished last line that is not the beginning of a record.
+    """
 
     place: int
     records: list[Line]
     damaged: bytes = b""
+    torn: bool = False
 
 
 def encode_line(number: int, ops: list[Op]) -> bytes:
@@ -95,7 +99,7 @@ def read_rows(lines: Iterable[bytes]) -> Iterator[LogRow]:
         elif body and (ended or (place == 1 and not _is_cut_off(body))):
             yield _salvage(place, body)
         elif body:
-            yield LogRow(place, whole_records(body))
+            yield LogRow(place, whole_records(body), torn=not _is_cut_off(body))
 
 
 def messages_backwards(line: Line) -> Iterator[tuple[str, Op]]:
@@ -114,7 +118,7 @@ def by_number(lines: Iterable[Line]) -> list[Line]:
 
 
 def _is_cut_off(body: bytes) -> bool:
-    """Return whether the only line of a file can be the beginning of a record that a crash cut off."""
+    """Return whether an unfinished last line can be the beginning of a record that a crash cut off."""
     written = body.rstrip(b"\0")
     return written.startswith(_START) or _START.startswith(written)
 

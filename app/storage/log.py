@@ -35,6 +35,7 @@ SESSION = "session"
 SESSION_FIELD = "session_field"
 EVERYTHING = "everything"
 NOTHING = "nothing"
+TORN_END = "torn_end"
 UNKNOWN = "part"
 _MESSAGE_ID = re.compile(rb'"op":"(?:message","message":\{|text",)"id":"([0-9A-Za-z]+)"')
 _OP = re.compile(rb'"op":"(message|text|session)"')
@@ -54,7 +55,7 @@ class LogFault(Frozen, kw_only=False):
 def faults(lines: Iterable[bytes]) -> list[LogFault]:
     """Return the damaged or missing parts of a log, in the order of the file.
 
-    An unfinished last line is no fault: it was never acknowledged.
+    The beginning of a record at the end is no fault: it was never acknowledged.
     """
     rows = list(read_rows(lines))
     if rows and not any(row.records for row in rows) and rows[0].damaged:
@@ -80,6 +81,8 @@ def faults(lines: Iterable[bytes]) -> list[LogFault]:
         if row.damaged:
             damaged += 1
             found.append(LogFault(row.place, _lost(row.damaged, finished)))
+        if row.torn:
+            found.append(LogFault(row.place, TORN_END))
     return found + _session_faults(rows)
 
 
@@ -322,9 +325,10 @@ def read_summary(file_system: FileSystem, path: Path) -> SessionSummary | None:
     if not replay.session and not replay.messages and not replay.damaged:
         return None
     prices = {message: price for message, price in replay.messages.items() if isinstance(price, float)}
-    return codec.summary_of(
+    summary = codec.summary_of(
         path.stem, replay.session, len(replay.messages), replay.latest, replay.min_reader > READER, prices
     )
+    return summary._replace(damaged=replay.damaged)
 
 
 def lines_backwards(file_system: FileSystem, path: Path) -> Iterator[bytes]:

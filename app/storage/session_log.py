@@ -37,7 +37,7 @@ from app.storage.file_system import (
     write_all,
     write_whole,
 )
-from app.storage.json_file import Replaced, keep_bytes
+from app.storage.json_file import TORN, Replaced, keep_bytes
 from app.storage.lines import FIRST_READER, READER, VERSION, Op, encode_line, with_line
 from app.storage.log import Replay, mended_size, read_log, read_messages
 from app.storage.paths import DataPaths
@@ -391,14 +391,16 @@ class SessionLog:
 
     def _mend_tail(self, descriptor: int) -> None:
         """Make the file end with a newline, keeping what is cut off in quarantine."""
-        self._size = mended_size(
-            self._disk,
-            self.path,
-            descriptor,
-            keep=lambda tail, start: write_whole(
-                self._disk, self._paths.quarantine / f"{self.path.stem}.torn-{start}", tail
-            ),
-        )
+
+        def keep(tail: bytes, start: int) -> None:
+            kept = self._paths.quarantine / f"{self.path.stem}{TORN}{start}"
+            write_whole(self._disk, kept, tail)
+            title = str((self._session or {}).get("title", ""))
+            self._on_replaced(
+                Replaced(code="log_torn", name=title, session_id=self.path.stem, kept=str(kept))
+            )
+
+        self._size = mended_size(self._disk, self.path, descriptor, keep)
 
     def _take_back(self, error: OSError) -> None:
         if error.errno == errno.EIO or self._descriptor is None:

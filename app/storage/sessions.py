@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core import events
-from app.core.errors import BadInput, NotFound, StorageError
+from app.core.errors import BadInput, NotFound, Problem, StorageError
 from app.core.ids import is_id
 from app.core.message import Message
 from app.core.session import Hit, Session, SessionSummary
@@ -367,7 +367,7 @@ class JsonLogStore:
 
     A second, reading Moot shows what runs in the first as running. A session that is running according to its
     log, but has no writer or only a later one, was interrupted and is shown as paused. `recall` returns an
-    open session as it is in memory, and `on_replaced` is told if another program replaced its log; both run
+    open session as it is in memory, and `on_replaced` is told if another program changed its log; both run
     on the writer's thread.
     """
 
@@ -423,6 +423,14 @@ class JsonLogStore:
         self.prepare()
         return newest_first(self._summaries.values(), self._is_cut_off)
 
+    def problems(self) -> tuple[Problem, ...]:
+        """Return the logs that are damaged, newest first. Raises StorageError."""
+        return tuple(
+            Problem(path=str(self._paths.session(summary.id)), code="damaged_log", detail=summary.title)
+            for summary in self.summaries()
+            if summary.damaged
+        )
+
     def chosen_folder(self, session_id: str) -> str:
         """Return the folder that the user chose for a session, "" for none. Raises StorageError."""
         self.prepare()
@@ -454,7 +462,7 @@ class JsonLogStore:
             }
             self._summaries[session_id] = codec.summary_of(
                 session_id, replay.session, len(prices), replay.latest, stored.read_only, prices
-            )
+            )._replace(damaged=replay.damaged)
             self._writer.call(lambda: self._writer.log(session_id).adopt(replay, known))
         return stored
 
@@ -712,7 +720,8 @@ class JsonLogStore:
                             cost = codec.sum_of((codec.UNPRICED if cost is None else cost, price))
                         known[event.message.id] = price
         if session is not None:
-            summary = codec.summarised(session, count, latest, known or {})
+            damaged = summary.damaged if summary else 0
+            summary = codec.summarised(session, count, latest, known or {})._replace(damaged=damaged)
         elif summary is not None:
             summary = summary._replace(messages=count, updated_at=latest, cost_usd=cost)
         if summary is not None:

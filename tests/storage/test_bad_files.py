@@ -1,6 +1,7 @@
 """Files in the data directory that are damaged, foreign or newer: rows 1 to 16, 27 to 36 and 64."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from app.storage.sessions import JsonLogStore
 from tests.storage.samples import (
     changed,
     finished,
+    loaded,
     log_bytes,
     log_file,
     message,
@@ -141,6 +143,37 @@ async def test_damage_is_counted_and_the_original_kept(paths):
     assert paths.session(session_id).read_bytes().startswith(broken)
     assert next(paths.quarantine.glob(f"{session_id}.torn-*")).read_bytes() == b'{"c":"torn'
     assert [one.content for one in (await reopened(paths, session_id)).messages] == ["after", "new"]
+
+
+async def test_a_damaged_log_and_an_end_that_was_cut_off_are_named(paths):
+    lines = log_bytes().splitlines(keepends=True)
+    session_id = log_file(paths, lines[0] + b"garbage\n" + b"".join(lines[1:]) + b'{"c":"torn')
+    log_file(paths, log_bytes())
+    title = "Should cities ban cars?"
+
+    def said(store):
+        return [(one.path, one.code, one.detail) for one in store.problems()]
+
+    damaged = [(str(paths.session(session_id)), "damaged_log", title)]
+    told = []
+    store = JsonLogStore(paths, on_replaced=told.append)
+    await store.open()
+    assert said(store) == damaged
+    assert (await loaded(paths)).problems() == ()
+    stored = await store.load(session_id)
+    store.append((changed(stored.session)[1], finished(session_id, message("new"))))
+    await store.close()
+    assert said(store) == damaged
+    [torn] = (await loaded(paths)).problems()
+    assert (Path(torn.path).parent, torn.code) == (paths.quarantine, "torn_end")
+    assert Path(torn.path).read_bytes() == b'{"c":"torn'
+    [one] = told
+    assert (one.code, one.name, one.session_id, one.kept) == ("log_torn", title, session_id, torn.path)
+    # From index.json, without reading the logs.
+    again = JsonLogStore(paths)
+    await again.open()
+    assert said(again) == damaged
+    await again.close()
 
 
 @pytest.mark.corpus(7)

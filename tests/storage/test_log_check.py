@@ -15,6 +15,7 @@ from app.storage.log import (
     SESSION,
     SESSION_FIELD,
     TEXT,
+    TORN_END,
     UNKNOWN,
     LogFault,
     faults,
@@ -53,6 +54,11 @@ def test_nothing_is_found_in_a_log_that_is_whole():
     assert faults([*lines, b'{"c":"1234']) == []
     assert faults([b"\xef\xbb\xbf" + lines[0], *(line[:-1] + b"\r\n" for line in lines[1:])]) == []
     assert faults([lines[0], lines[1][:-1] + lines[2], *lines[3:]]) == []
+
+
+def test_what_another_program_added_to_the_end_is_found():
+    lines = log()
+    assert faults([*lines, b"garbage"]) == [LogFault(len(lines) + 1, TORN_END)]
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ from app.providers.model_host.__main__ import LITELLM_VARIABLES
 from app.providers.new_version import VersionFile
 from app.storage.access import WriterLock, check_owner, keeps_permissions, open_to_others
 from app.storage.file_system import FileSystem, storage_error
-from app.storage.log import NOTHING
+from app.storage.log import NOTHING, TORN_END
 from app.storage.log import faults as log_faults
 from app.storage.paths import DataPaths, resources_dir
 from app.storage.secrets import LOCKED, NO_KEYRING, SERVICE, TIMEOUT_SECONDS, KeyringQueue, default_backend
@@ -270,7 +270,9 @@ async def _from_files(paths: DataPaths, texts: Texts) -> list[Finding]:
             findings.append(_finding("provider", found, remedy, ok=ok, unused=unused))
         findings += [*_assistants(moot, texts), *_groups(moot, texts), *_workflows(moot, texts)]
         findings += _servers(moot, texts)
-        lines = [problem_line(problem, texts) for problem in moot.engine.problems()]
+        # What is wrong with each log is said below, line by line.
+        others = [problem for problem in moot.engine.problems() if problem.code != "damaged_log"]
+        lines = [problem_line(problem, texts) for problem in others]
         return findings + [_finding("files", line, ok=False) for line in lines]
     finally:
         await moot.close()
@@ -296,7 +298,7 @@ def _logs(paths: DataPaths, texts: Texts) -> list[Finding]:
         for fault in faults:
             lost = texts(f"cli.doctor.lost.{fault.lost}", count=fault.count, detail=fault.detail)
             said = texts("cli.doctor.lost", place=f"{path}:{fault.line}", lost=lost)
-            remedy = "" if fault.lost == NOTHING else texts("cli.doctor.restore")
+            remedy = "" if fault.lost in (NOTHING, TORN_END) else texts("cli.doctor.restore")
             found.append(_finding("sessions", said, remedy, ok=False))
     show_progress("")
     return found or [_finding("sessions", texts("cli.doctor.logs_fine", count=len(logs)))]
