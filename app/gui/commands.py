@@ -28,6 +28,8 @@ class Command:
     listed: bool = True
 
 
+# On a Mac, Ctrl means the Command key, and that with Tab goes to another program.
+_TAB = "Meta+Tab" if sys.platform == "darwin" else "Ctrl+Tab"
 # In the order of the palette.
 COMMANDS = (
     Command("new", "plus", "Ctrl+N"),
@@ -49,7 +51,15 @@ COMMANDS = (
     Command("rename", "pencil", "F2", in_session=True),
     Command("undo", "undo-2", "Ctrl+Z"),
     Command("redo", "rotate-cw", "Ctrl+Shift+Z", listed=False),
-    Command("notice", "info", "F6", listed=False),
+    Command("area", "columns", "F6", listed=False),
+    Command("area_before", "columns", "Shift+F6", listed=False),
+    Command("session_after", "arrow-down", _TAB),
+    Command("session_before", "arrow-up", _TAB.replace("+", "+Shift+")),
+    Command("close", "x", "Ctrl+W"),
+    Command("larger", "zoom-in", "Ctrl++"),
+    Command("smaller", "zoom-out", "Ctrl+-"),
+    Command("usual_size", "search", "Ctrl+0"),
+    Command("full_screen", "maximize-2", "F11"),
     Command("panel", "scale", "Ctrl+D"),
     Command("setup", "scale", "Ctrl+1"),
     Command("discussion", "scale", "Ctrl+2"),
@@ -73,22 +83,32 @@ COMMANDS = (
 )
 
 
+# What else starts a command with these keys: the plus of many keyboards needs Shift.
+ALSO = {"Ctrl++": "Ctrl+="}
+# Commands that have another name now.
+RENAMED = {"notice": "area"}
+
+
+def key_sequences(keys: str) -> list[QKeySequence]:
+    """Return what starts a command with these keys."""
+    return [QKeySequence(each, PORTABLE) for each in filter(None, (keys, ALSO.get(keys)))]
+
+
 def chosen_keys(shortcuts: Sequence[str]) -> dict[str, str]:
     """Return the keys of every command by its name, "" for none: those of a line `command=keys`,
     else the default.
 
-    Unknown commands are ignored; of two commands with the same keys the first keeps them.
+    Unknown commands are ignored; of two commands with the same keys the one keeps them for which they were
+    chosen, else the first.
     """
-    keys = {command.name: command.keys for command in COMMANDS}
-    for line in shortcuts:
-        name, _, wanted = line.partition("=")
-        if name in keys:
-            keys[name] = QKeySequence(wanted, PORTABLE).toString(PORTABLE)
-    taken: set[str] = set()
-    for name, wanted in keys.items():
-        keys[name] = "" if wanted in taken else wanted
-        taken.add(wanted)
-    return keys
+    lines = [line.partition("=") for line in shortcuts]
+    chosen = {RENAMED.get(name, name): wanted for name, _, wanted in lines}
+    taken: dict[str, str] = {"": ""}
+    for command in sorted(COMMANDS, key=lambda command: command.name not in chosen):
+        wanted = QKeySequence(chosen.get(command.name, command.keys), PORTABLE).toString(PORTABLE)
+        taken.setdefault(wanted, command.name)
+    by_name = {name: keys for keys, name in taken.items()}
+    return {command.name: by_name.get(command.name, "") for command in COMMANDS}
 
 
 def kept_shortcuts(keys: Mapping[str, str]) -> tuple[str, ...]:

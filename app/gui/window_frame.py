@@ -209,6 +209,14 @@ class WindowFrame(AppWindow):
         self._fit_side()
         self.chat_page.take_focus()
 
+    def areas(self) -> list[QWidget]:
+        """Return the parts that are shown: the page with what is above it, notices, the right panel and the
+        sidebar.
+        """
+        parts = (self.splitter.widget(place) for place in range(self.splitter.count()))
+        side, middle, *panels = (part for part in parts if part is not None)
+        return [area for area in (middle, self.toasts, *panels, side) if area.isVisible()]
+
     def add_page(self, page: QWidget) -> None:
         """Add a page to the main area."""
         add_page(self.main_area, page)

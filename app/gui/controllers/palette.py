@@ -11,11 +11,12 @@ from itertools import islice
 from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QShortcut, QTextDocument
+from shiboken6 import isValid
 
 from app.core.definitions import SavedPrompt, ServerPrompt
 from app.core.session import Status
 from app.core.texts import fits
-from app.gui.commands import COMMANDS, PORTABLE, chosen_keys, written_keys
+from app.gui.commands import COMMANDS, chosen_keys, key_sequences, written_keys
 from app.gui.controllers.controller import Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import VariablesDialog
 from app.gui.dialogs.palette import Palette, PaletteEntry
@@ -25,6 +26,7 @@ from app.gui.pages.chat.message_box import MessageBox
 from app.gui.pages.settings.settings_dialog import PAGES
 from app.gui.pages.settings.settings_rows import settings_of
 from app.gui.panels.conversation_view import ConversationView
+from app.gui.widgets.boxes import stops_in
 from app.gui.widgets.composer import SearchField
 from app.gui.widgets.controls import PageScroller
 from app.gui.window_frame import AppWindow, WindowFrame
@@ -72,7 +74,7 @@ class PaletteController(Controller):
     def choose_keys(self, shortcuts: Sequence[str]) -> None:
         """Give the commands the keys of `Settings.shortcuts`."""
         for name, keys in chosen_keys(shortcuts).items():
-            self._shortcuts[name].setKey(QKeySequence(keys, PORTABLE))
+            self._shortcuts[name].setKeys(key_sequences(keys))
         self._language.choose_keys(written_keys(shortcuts))
 
     def search(self, typed: str = "") -> None:
@@ -253,6 +255,39 @@ def _can_undo(field: QObject, *, again: bool) -> bool:
     return held.isRedoAvailable() if again else held.isUndoAvailable()
 
 
+class Areas:
+    """Takes the keyboard from one part of the window to the next: page, notices, right panel, sidebar.
+
+    A part that was left in this way has the keyboard where it was.
+    """
+
+    def __init__(self, window: WindowFrame) -> None:
+        self._window = window
+        self._left: dict[QtWidgets.QWidget, QtWidgets.QWidget] = {}
+
+    def go(self, step: int) -> None:
+        """Go to the next part that is shown, or to the one before for -1."""
+        window, page = self._window, self._window.main_area.currentWidget()
+        areas = [area for area in window.areas() if stops_in(area)]
+        now = window.focusWidget()
+        at = 0
+        if now is not None:
+            # Notices lie in the first part.
+            at = max((place for place, area in enumerate(areas) if area.isAncestorOf(now)), default=0)
+            self._left[areas[at]] = now
+        area = areas[(at + step) % len(areas)]
+        before = self._left.get(area)
+        if area is window.toasts:
+            window.toasts.take_focus()
+        elif before is not None and isValid(before) and before.isVisible() and before.isEnabled():
+            before.setFocus(KEYED)
+        elif area is areas[0] and isinstance(page, ConversationView):
+            page.take_focus()
+        else:
+            next((stop for stop in stops_in(area) if stop.isVisible()), area).setFocus(KEYED)
+
+
+KEYED = Qt.FocusReason.ShortcutFocusReason
 COMPOSES = Qt.WidgetAttribute.WA_InputMethodEnabled
 SHIFTED = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
 FINDS_BY_LETTERS = (QtWidgets.QAbstractItemView, QtWidgets.QComboBox, SearchField)

@@ -19,7 +19,7 @@ from shiboken6 import isValid
 from app.core.catalog import ProviderConfig
 from app.core.errors import MootError
 from app.core.provider import FoundServer
-from app.core.settings import Settings
+from app.core.settings import Settings, rules
 from app.core.texts import exact, next_language
 from app.core.tool import ServerState, ServerStatus
 from app.gui.controllers.controller import Controller, Parts
@@ -133,6 +133,14 @@ class SettingsController(Controller):
         self._look.choose_size(settings.text_size)
         self._look.choose_motion(settings.motion)
         self.applied.emit(settings)
+
+    def zoom(self, step: int) -> None:
+        """Make all texts larger by a step, or smaller for -1; 0 gives them their usual size."""
+        sizes = rules()["text_size"].choices
+        place = sizes.index(self.current().text_size) + step if step else sizes.index(Settings().text_size)
+        size = sizes[max(0, min(place, len(sizes) - 1))]
+        if size != self.current().text_size:
+            self.change({"text_size": size})
 
     def switch_theme(self) -> None:
         """Change between light and dark."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -31,7 +31,7 @@ from app.gui.controllers.debates import CouncilController, DebateController, Pan
 from app.gui.controllers.decisions import DecisionController
 from app.gui.controllers.definitions import AssistantCommands, GroupCommands, Kinds
 from app.gui.controllers.first_page import FirstPageController, NewVersionController
-from app.gui.controllers.palette import LettersToInput, PaletteController, SavedPromptController
+from app.gui.controllers.palette import Areas, LettersToInput, PaletteController, SavedPromptController
 from app.gui.controllers.sessions import FolderController, MainPages, SessionController, SessionViews
 from app.gui.controllers.settings import ProviderController, ServerConsent, SettingsController
 from app.gui.controllers.summaries import SummaryController
@@ -295,6 +295,7 @@ class WindowController(QObject):
         self.palette = PaletteController(parts, self.actions())
         self.palette.prompts = self.saved_prompts.commands
         LettersToInput(window, self._find_input)
+        self.areas = Areas(window)
         self.notifications = Notifications(window, engine, self._bridge, self.tasks)
         self.settings.reaches = self.notifications.reaches
         self.quick = QuickChatController(parts, self.views, self.chats, self.settings)
@@ -398,12 +399,13 @@ class WindowController(QObject):
         bridge.session_deleted.connect(lambda _event: self._refresh_sessions())
         bridge.notice.connect(self._on_notice)
         self._language.changed.connect(self._on_language_changed)
+        self._look.ring.zoomed.connect(self.settings.zoom)
 
     # Requests
 
     def actions(self) -> dict[str, Callable[[], object]]:
         """Return what each command of the table in `gui.commands` does."""
-        top, toasts = self.window.top_bar, self.window.toasts
+        top = self.window.top_bar
         return {
             "new": self.show_new,
             "new_chat": lambda: self.first_page.show(CHAT),
@@ -421,7 +423,15 @@ class WindowController(QObject):
             "rename": top.rename,
             "undo": self.undo,
             "redo": lambda: self.undo(again=True),
-            "notice": toasts.take_focus,
+            "area": lambda: self.areas.go(1),
+            "area_before": lambda: self.areas.go(-1),
+            "session_after": lambda: self._show_beside(1),
+            "session_before": lambda: self._show_beside(-1),
+            "close": self.show_new,
+            "larger": lambda: self.settings.zoom(1),
+            "smaller": lambda: self.settings.zoom(-1),
+            "usual_size": lambda: self.settings.zoom(0),
+            "full_screen": self._toggle_full_screen,
             "panel": top.debate_button.toggle,
             "setup": self.debates.show_setup,
             "discussion": lambda: self.debates.show_tab(1),
@@ -500,6 +510,14 @@ class WindowController(QObject):
     def toggle_side(self) -> None:
         """Show the sidebar or hide it."""
         self.window.show_side(self.window.side_bar.isHidden())
+
+    def _show_beside(self, step: int) -> None:
+        """Show the session that is listed after the one in front, or before it for -1."""
+        if beside := self.window.side_bar.sessions.beside(step):
+            self.show_session(beside)
+
+    def _toggle_full_screen(self) -> None:
+        self.window.setWindowState(self.window.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     def undo(self, *, again: bool = False) -> None:
         """Undo the last change of the workflow that has the focus, else the last action that still offers

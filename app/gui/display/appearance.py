@@ -276,6 +276,8 @@ MOTION_MS = 200
 PIECE_S = 0.005
 POLISHED = QtCore.Qt.WidgetAttribute.WA_WState_Polished
 KOREAN_FAMILY = "Pretendard"
+CONTROL = QtCore.Qt.KeyboardModifier.ControlModifier
+NOTCH = 120  # of a wheel, in eighths of a degree
 MODIFIERS = (
     QtCore.Qt.Key.Key_Shift,
     QtCore.Qt.Key.Key_Control,
@@ -354,11 +356,11 @@ class Look(QtCore.QObject):
         hints.colorSchemeChanged.connect(self._refresh)
         hints.accessibility().contrastPreferenceChanged.connect(self._refresh)
         self._desktop.changed.connect(self._on_desktop_changed)
-        self._ring = FocusRing(app, self)
+        self.ring = FocusRing(app, self)
 
     def ringed(self, option: QStyleOption) -> bool:
         """Return whether a row of a list that is painted with these options has a focus ring."""
-        return self._ring.by_keyboard and bool(option.state & QStyle.StateFlag.State_HasFocus)
+        return self.ring.by_keyboard and bool(option.state & QStyle.StateFlag.State_HasFocus)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -503,11 +505,16 @@ class Look(QtCore.QObject):
 class FocusRing(QtCore.QObject):
     """Sets the property `ring` of the focused widget while the keyboard is in use;
     a mouse click takes it away.
+
+    Emits zoomed(1 or -1) at each notch of the wheel that is turned with Ctrl.
     """
+
+    zoomed = QtCore.Signal(int)
 
     def __init__(self, app: QApplication, parent: QtCore.QObject) -> None:
         super().__init__(parent)
         self.by_keyboard = False
+        self._turned = 0
         app.focusChanged.connect(self._on_focus_changed)
         # Windows get each click and key once; a filter on the application would see every event of every
         # widget.
@@ -523,7 +530,21 @@ class FocusRing(QtCore.QObject):
             self._show(False)
         elif isinstance(event, QtGui.QKeyEvent) and event.type() == QtCore.QEvent.Type.KeyPress:
             self._show(self.by_keyboard or event.key() not in MODIFIERS)
+        elif isinstance(event, QtGui.QWheelEvent) and event.modifiers() == CONTROL:
+            # A dialog may show a picture, which has a size of its own.
+            if QApplication.activeModalWidget() is not None:
+                return False
+            self._turn(event.angleDelta().y())
+            return True
         return False
+
+    def _turn(self, angle: int) -> None:
+        """Count what the wheel was turned by, in eighths of a degree; touchpads tell of less than a notch."""
+        self._turned += angle
+        notches = int(self._turned / NOTCH)
+        self._turned -= notches * NOTCH
+        if notches:
+            self.zoomed.emit(1 if notches > 0 else -1)
 
     def _show(self, by_keyboard: bool) -> None:
         if by_keyboard != self.by_keyboard:

@@ -250,6 +250,7 @@ class SessionList(ItemList):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.clicked.connect(self._on_chosen)
         self.activated.connect(self._on_chosen)
+        self.doubleClicked.connect(self._on_double_click)
         look.changed.connect(self._fit)
         self.show_sessions([])
 
@@ -311,6 +312,15 @@ class SessionList(ItemList):
                 QTimer.singleShot(0, self, self._reach)
         else:
             self.clearSelection()
+
+    def beside(self, step: int) -> str:
+        """Return the id of the session listed after the one in front, or before it for -1, round the ends.
+
+        "" where no session is listed.
+        """
+        ids = [row.id for row in self._rows.rows if isinstance(row, session.SessionSummary)]
+        place = ids.index(self._selected) if self._selected in ids else min(0, -step)
+        return ids[(place + step) % len(ids)] if ids else ""
 
     def _reach(self) -> None:
         if self.currentIndex().isValid():
@@ -433,6 +443,11 @@ class SessionList(ItemList):
         moves.addAction(words("folder.new"), lambda: self.new_folder_requested.emit(summary.id))
         if inside:
             moves.addAction(words("folder.out"), lambda: self.move_requested.emit(summary.id, ""))
+
+    def _on_double_click(self, index: QModelIndex) -> None:
+        row = index.data(ROW)
+        if isinstance(row, session.SessionSummary) and not row.read_only:
+            self.rename_requested.emit(row.id)
 
     def _on_chosen(self, index: QModelIndex) -> None:
         row = index.data(ROW)

@@ -336,7 +336,7 @@ class SettingsDialog(FontFitting, QDialog):
         self._close.clicked.connect(self.accept)
         self.finished.connect(self._on_finished)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
-        for name, act in (("undo", self._toasts.undo), ("notice", self._toasts.take_focus)):
+        for name, act in (("undo", self._toasts.undo), ("area", self._toasts.take_focus)):
             keys = QKeySequence(language.keys(name), QKeySequence.SequenceFormat.NativeText)
             QShortcut(keys, self, act)
         language.follow(self._retranslate)
