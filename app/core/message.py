@@ -419,6 +419,9 @@ class Attachment(Frozen):
     encoding: str = ""
 
 
+Attachments = tuple[Attachment, ...]
+
+
 class Usage(Frozen):
     """What one or more calls of a model used."""
 
@@ -516,7 +519,7 @@ class Message(Frozen):
     told: str = ""
     # What it asks the user.
     prompt: Prompt | None = None
-    attachments: tuple[Attachment, ...] = ()
+    attachments: Attachments = ()
     # Of a debate, from 1.
     round: int = 0
     # In a council: what the message is, a CouncilPart, and what was read in its text or is wanted. Elsewhere

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QTimer
 from app.core.errors import MootError
 
 log = logging.getLogger(__name__)
+Work = Coroutine[object, object, object]
 
 
 def timer(owner: QObject, ms: int, act: Callable[[], object], *, once: bool = False) -> QTimer:
@@ -33,7 +34,7 @@ class Tasks:
         self._closed = False
         self._then: Callable[[], object] | None = None
 
-    def start(self, name: str, work: Coroutine[object, object, object]) -> None:
+    def start(self, name: str, work: Work) -> None:
         """Run `work` as the task `name`; dropped if a task of that name runs, or after `close`."""
         if self._closed or name in self._running:
             work.close()
@@ -45,11 +46,11 @@ class Tasks:
         task.add_done_callback(self._all.discard)
         self._running[name] = task
 
-    def add(self, name: str, work: Coroutine[object, object, object]) -> None:
+    def add(self, name: str, work: Work) -> None:
         """Run `work` beside other tasks of that name."""
         self.start(f"{name} {next(self._numbers)}", work)
 
-    def replace(self, name: str, work: Coroutine[object, object, object]) -> None:
+    def replace(self, name: str, work: Work) -> None:
         """Cancel the task `name` and run `work` instead."""
         self.cancel(name)
         self.start(name, work)
@@ -77,7 +78,7 @@ class Tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _run(self, name: str, work: Coroutine[object, object, object]) -> None:
+    async def _run(self, name: str, work: Work) -> None:
         try:
             await work
         except MootError as error:

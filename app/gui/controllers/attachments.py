@@ -22,7 +22,7 @@ from app.core.draft import NEW, Draft
 from app.core.errors import BadInput, MootError
 from app.core.files import Progress, SeenAs, SeenFile, is_image_file, is_pdf
 from app.core.json_values import object_in
-from app.core.message import Attachment
+from app.core.message import Attachment, Attachments
 from app.core.texts import visible
 from app.core.tool import ServerResource
 from app.engine.engine import DebateSetup
@@ -38,6 +38,7 @@ from app.gui.widgets.controls import DropHint
 from app.gui.widgets.text import say
 from app.gui.window_frame import AppWindow, WindowFrame
 
+Models = Sequence[AgentModel]
 MOST_SOURCES = 32
 PATHS = "attached_pdfs"
 LOCKED = ("file_locked", "file_wrong_password")
@@ -76,9 +77,7 @@ class AttachmentController(PageController):
     ready = Signal(str)
     picture_requested = Signal(str, object, int)
 
-    def __init__(
-        self, parts: Parts[AppWindow], page: ChatPage, models: Callable[[], Sequence[AgentModel]]
-    ) -> None:
+    def __init__(self, parts: Parts[AppWindow], page: ChatPage, models: Callable[[], Models]) -> None:
         super().__init__(parts)
         self._drafts, self._files = parts.engine.drafts, parts.engine.files
         self._page, self._models = page, models
@@ -230,11 +229,12 @@ class AttachmentController(PageController):
         """Ask for the password of a file, and read it then."""
         name = source.path.name
         dialog = PasswordDialog(self._language, name, self._window, wrong=bool(source.password))
-        dialog.open_for(
-            lambda password: self._read(
-                name, partial(work, Source(source.path, password)), reading.session_id, reading.replaces
-            )
-        )
+
+        def read(password: str) -> None:
+            opens = partial(work, Source(source.path, password))
+            self._read(name, opens, reading.session_id, reading.replaces)
+
+        dialog.open_for(read)
 
     async def _as_it_looks(self, source: Source, number: int) -> Attachment:
         """Read a PDF file to be sent as it looks; say so where only its first pages are seen."""
@@ -243,9 +243,8 @@ class AttachmentController(PageController):
         if not look:
             raise BadInput("attachment_no_images", name=path.name)
         try:
-            found = await self._files.as_it_looks(
-                path, look, self._progress_of(path, number), password=source.password
-            )
+            progress = self._progress_of(path, number)
+            found = await self._files.as_it_looks(path, look, progress, password=source.password)
         except BadInput as error:
             if error.code not in LOCKED:
                 raise
@@ -308,9 +307,8 @@ class AttachmentController(PageController):
         With `replaces` it takes the place of that attachment, if that is still there.
         """
         number = next(self._numbers)
-        self._readings[number] = FileBeingRead(
-            Reading(name), self._page.session_id if session_id is None else session_id, replaces
-        )
+        session_id = self._page.session_id if session_id is None else session_id
+        self._readings[number] = FileBeingRead(Reading(name), session_id, replaces)
         self._tasks.start(_task(number), self._read_in_turn(number, work))
         self._show()
 
@@ -341,23 +339,19 @@ class AttachmentController(PageController):
         elif sends and session_id:
             self.ready.emit(session_id)
 
-    def _put(
-        self, session_id: str, attachments: Sequence[Attachment], replaces: Attachment | None = None
-    ) -> None:
+    def _put(self, session_id: str, added: Sequence[Attachment], replaces: Attachment | None = None) -> None:
         """Add attachments to the draft of a session, in front or not, or put them in the place of one of
         it.
         """
         draft = self._drafts.of(session_id or NEW)
         files = [*(draft.rewriting or draft).attachments]
         if replaces is None:
-            files += attachments
+            files += added
         elif replaces in files:
             place = files.index(replaces)
-            files[place : place + 1] = attachments
-        if draft.rewriting is not None:
-            draft = replace(draft, rewriting=replace(draft.rewriting, attachments=tuple(files)))
-        else:
-            draft = replace(draft, attachments=tuple(files))
+            files[place : place + 1] = added
+        changed = replace(draft.rewriting or draft, attachments=tuple(files))
+        draft = changed if isinstance(changed, Draft) else replace(draft, rewriting=changed)
         self.show_draft(session_id, draft)
 
     def show_draft(self, session_id: str, draft: Draft) -> None:
@@ -369,10 +363,8 @@ class AttachmentController(PageController):
             self._page.set_draft(draft)
 
     def _show(self) -> None:
-        session_id = self._page.session_id
-        shown = {
-            number: read.reading for number, read in self._readings.items() if read.session_id == session_id
-        }
+        session_id, readings = self._page.session_id, self._readings.items()
+        shown = {number: read.reading for number, read in readings if read.session_id == session_id}
         self._page.chat_composer.show_readings(shown, sends=session_id in self._to_send)
 
     def _on_cancelled(self, number: int) -> None:
@@ -438,9 +430,8 @@ class ServerFilesController(PageController):
             if not blanks.variables:
                 self._start(self._read(server, resource.uri, put))
                 continue
-            VariablesDialog(self._language, blanks, self._window).open_for(
-                self._starts(lambda values, blanks=blanks: self._read(server, blanks.filled(values), put))
-            )
+            read = self._starts(lambda values, of=blanks: self._read(server, of.filled(values), put))
+            VariablesDialog(self._language, blanks, self._window).open_for(read)
 
     async def _read(self, server: str, uri: str, put: Put) -> None:
         put(await self._engine.servers.read_resource(server, uri))
@@ -480,20 +471,19 @@ class ContextFileController(Controller):
             self._choose_context((*now[:place], path, *now[place:]))
 
     def _choose_context(self, paths: tuple[str, ...]) -> None:
-        folder = self.folder
-        if folder is not None:
+        if (folder := self.folder) is not None:
             self._start(self._engine.folders.change(folder.id, lambda found: replace(found, context=paths)))
             return
         self.settings_chosen.emit({"project_context": paths})
         self._setup.set_context_paths(paths)
 
-    async def read(self, setup: DebateSetup, paths: tuple[str, ...]) -> tuple[Attachment, ...]:
+    async def read(self, setup: DebateSetup, paths: tuple[str, ...]) -> Attachments:
         """Read files for a debate, those chosen so as they look.
         Raises BadInput for one that cannot be read or seen.
         """
-        found = []
+        found, seen = [], self._setup.files.seen_paths
         for path in paths:
-            if path in self._setup.files.seen_paths:
+            if path in seen:
                 found.append((await self._as_it_looks(path, setup)).attachment)
             else:
                 found.append((await self._engine.files.read(Path(path))).attachment())
@@ -517,9 +507,8 @@ class ContextFileController(Controller):
         setup = self._setup.setup()
         file = await self._as_it_looks(path, setup)
         models = self._engine.models_for(setup.participants)
-        self._setup.files.keep_seen(
-            path, max((seen_tokens(file.attachment, model) for model in models), default=0)
-        )
+        sizes = (seen_tokens(file.attachment, model) for model in models)
+        self._setup.files.keep_seen(path, max(sizes, default=0))
         self.show()
         self._say_look(file, Path(path).name, models)
 

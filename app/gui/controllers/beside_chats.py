@@ -128,17 +128,15 @@ class WorkflowController(Controller):
         self._window.top_bar.workflow_button.toggled.connect(self._on_toggled)
         start_box = work.start_box
         start_box.started.connect(self._window.session_requested)
-        start_box.strip.removed.connect(
-            lambda gone, place: self._offer_undo(
-                "chat.attachment.removed",
-                lambda: start_box.show_draft(start_box.draft.with_file(gone, place)),
-                name=gone.name,
-            )
-        )
+        start_box.strip.removed.connect(self._on_attachment_removed)
         work.steps.opened.connect(self._go_to)
         work.steps.linked.connect(self._on_linked)
         self._page.files.rows.modelReset.connect(self._show_work)
         work.steps.acted.connect(self._on_acted)
+
+    def _on_attachment_removed(self, gone: Attachment, place: int) -> None:
+        box, key = self.panel.work.start_box, "chat.attachment.removed"
+        self._offer_undo(key, lambda: box.show_draft(box.draft.with_file(gone, place)), name=gone.name)
 
     # Steps
 
@@ -162,10 +160,9 @@ class WorkflowController(Controller):
         menu.popup(below.mapToGlobal(below.rect().bottomLeft()))
 
     def _on_linked(self, address: str, text: str) -> None:
-        if address in self._page.files.ids():
-            self._page.files.asked.emit(address, OPEN)
-        else:
-            self._page.link_requested.emit(address, text)
+        of_file = address in self._page.files.ids()
+        asked = self._page.files.asked if of_file else self._page.link_requested
+        asked.emit(address, OPEN if of_file else text)
 
     def _answer(self, step_id: str) -> None:
         """Go to the question that a step waits for."""
@@ -219,14 +216,9 @@ class WorkflowController(Controller):
 
     def _show_work(self) -> None:
         session, live = self.session, self._live
-        agents = {agent.id: agent for agent in self._engine.assistants.all()}
-        looks = (
-            looks_of(
-                session, agents, colours_of(tuple(agents.values())), self._language, self._page.files.ids()
-            )
-            if session
-            else []
-        )
+        known, files = self._engine.assistants.all(), self._page.files.ids()
+        agents, colours = {agent.id: agent for agent in known}, colours_of(known)
+        looks = looks_of(session, agents, colours, self._language, files) if session else []
         self.panel.work.show_work(session, looks, read_only=live is None or live.read_only)
         # The clock only runs while a step does.
         if session is not None and any_runs(session) and not self.panel.isHidden():
@@ -339,14 +331,16 @@ class GroupController(Controller):
             self.change(session_id, Plan(goal=plan.goal, items=items))
 
 
+Shown = tuple[FileVersion, Message | str | None]
+
+
 class FilesController(Controller):
     """Shows the files of the session in front, and does with them what the user asks."""
 
-    def __init__(
-        self, parts: Parts[WindowFrame], page: ChatPage, pages: MainPages, sessions: SessionController
-    ) -> None:
+    def __init__(self, parts: Parts[WindowFrame], pages: MainPages, sessions: SessionController) -> None:
         super().__init__(parts)
-        self._sessions, self._page = sessions, page
+        self._sessions, self._page = sessions, parts.window.chat_page
+        page = self._page
         self._files = parts.engine.session_files
         # The lists that are kept, each with what gives the id of its session.
         self._lists: list[tuple[FilesList, Callable[[], str]]] = []
@@ -397,9 +391,8 @@ class FilesController(Controller):
         else:
             _, data = await self._files.read(session_id, path, version)
             if what == SAVE:
-                self._sessions.ask_to_save(
-                    Attachment(name=PurePath(path).name, data=base64.b64encode(data).decode())
-                )
+                saved = base64.b64encode(data).decode()
+                self._sessions.ask_to_save(Attachment(name=PurePath(path).name, data=saved))
             elif what == COPY:
                 QGuiApplication.clipboard().setText(data.decode(errors="replace"))
 
@@ -422,9 +415,9 @@ class FilesController(Controller):
 
     async def _dialog(self, session_id: str, path: str) -> FileDialog:
         found = [old for old in await self._files.versions(session_id) if old.path == path and not old.gone]
-        shown, preview = await self._read(session_id, path, None)
+        shown = await self._read(session_id, path)
         dialog = FileDialog(self._language, self._look, found, self._window)
-        dialog.show_version(shown, preview)
+        dialog.show_version(*shown)
 
         async def choose(version: int) -> None:
             dialog.show_version(*await self._read(session_id, path, version))
@@ -450,8 +443,6 @@ class FilesController(Controller):
         dialog.finished.connect(lambda _result: self._tasks.cancel("file version"))
         return dialog
 
-    async def _read(
-        self, session_id: str, path: str, version: int | None
-    ) -> tuple[FileVersion, Message | str | None]:
+    async def _read(self, session_id: str, path: str, version: int | None = None) -> Shown:
         found, data = await self._files.read(session_id, path, version)
         return found, await asyncio.to_thread(preview_of, found, data)

@@ -18,7 +18,7 @@ from app.core.definitions import Agent
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.events import LimitNear, SessionChanged
-from app.core.message import Attachment, Message, MessageState, Role, near_text
+from app.core.message import Attachments, Message, MessageState, Role, near_text
 from app.core.session import AgentMode, QueuedMessage
 from app.core.session_files import files_named, of_folder, permission_for
 from app.core.settings import RunLimits, Settings
@@ -164,12 +164,9 @@ class ChatController(PageController):
         self._dress(chosen, name)
         self._show_result()
         page.show_group(*self._group(), steps=session is not None and session.workflow is not None)
-        servers = chosen.mcp_servers if chosen else ()
-        shown = chosen.id if chosen else ""
-        if shown != self._shown_assistant:
-            self._shown_assistant = shown
-            if servers:
-                self._tasks.replace("attach servers", self._engine.servers.attach(servers))
+        before, self._shown_assistant = self._shown_assistant, chosen.id if chosen else ""
+        if chosen is not None and chosen.id != before and chosen.mcp_servers:
+            self._tasks.replace("attach servers", self._engine.servers.attach(chosen.mcp_servers))
         self.refreshed.emit()
 
     def _on_done_means(self) -> None:
@@ -235,9 +232,8 @@ class ChatController(PageController):
         dialog.open_for(self._starts(self._name_files))
 
     async def _name_files(self, text: str) -> None:
-        self.new_where["always"] = tuple(
-            permission_for(item.strip()) for item in text.split(",") if item.strip()
-        )
+        names = filter(None, map(str.strip, text.split(",")))
+        self.new_where["always"] = tuple(permission_for(name) for name in names)
         self.refresh()
 
     def _on_chosen_left(self) -> None:
@@ -288,9 +284,8 @@ class ChatController(PageController):
         composer.show_assistants(agents, chosen, name)
         composer.show_model(self._engine.models_for(chosen)[0].model, self._chosen_model)
         self._show_limits()
-        composer.settings_mode.setChecked(
-            (session.chat.mode if session else self._new_mode) == AgentMode.SETTINGS
-        )
+        mode = session.chat.mode if session else self._new_mode
+        composer.settings_mode.setChecked(mode == AgentMode.SETTINGS)
         folder = self.folder if session is None else None
         composer.show_folder(folder.name if folder else "")
         self._show_chosen_folder()
@@ -331,19 +326,16 @@ class ChatController(PageController):
 
     def _asking(self) -> str:
         """Return who asked the question that the next message answers, "" if there is none."""
-        return next(
-            (
-                shown_name(question.author, self._language.texts)
-                for session_id, question in self._engine.chats.needs_you()
-                if session_id == self.page.session_id and question.prompt and question.prompt.takes_text
-            ),
-            "",
-        )
+        for session_id, question in self._engine.chats.needs_you():
+            if session_id == self.page.session_id and question.prompt and question.prompt.takes_text:
+                return shown_name(question.author, self._language.texts)
+        return ""
 
     def _wire(self) -> None:
         page, composer = self.page, self.page.chat_composer
-        chats = self._engine.chats
-        page.send_requested.connect(self._on_send)
+        chats, connections = self._engine.chats, self._engine.connections
+        open_settings = self._window.settings_requested.emit
+        page.send_requested.connect(self.send)
         self._run(page.edit_requested, self._edit)
         self._answer_cards(page)
         self._run(page.stop_turn_requested, chats.stop_turn)
@@ -352,9 +344,7 @@ class ChatController(PageController):
         self._run(page.resume_requested, self._engine.resume)
         page.state_line.retry_requested.connect(self._engine.ask_again)
         page.message_action_requested.connect(self._on_action)
-        page.provider_requested.connect(
-            lambda provider: self._window.settings_requested.emit("providers", provider)
-        )
+        page.provider_requested.connect(partial(open_settings, "providers"))
         page.draft_changed.connect(self._on_draft_changed)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode.triggered.connect(self.choose_settings_mode)
@@ -371,16 +361,15 @@ class ChatController(PageController):
         page.result.means.clicked.connect(self._on_done_means)
         page.files.changed.connect(self._show_result)
         composer.ask_several.triggered.connect(self._on_ask_several)
-        composer.settings_requested.connect(lambda page: self._window.settings_requested.emit(page, ""))
+        composer.settings_requested.connect(lambda page: open_settings(page, ""))
         self._run(composer.tool_switched, self._switch_tool)
         composer.providers = self._engine.providers
-        composer.facts = self._engine.connections.known_facts
+        composer.facts = connections.known_facts
         composer.model.chosen.connect(self._on_model_chosen)
         composer.model.chosen_once.connect(self._on_model_chosen_once)
-        composer.model.more_requested.connect(lambda: self._window.settings_requested.emit("providers", ""))
-        composer.model.opened.connect(
-            lambda: self._tasks.replace("model facts", self._engine.connections.learn_facts())
-        )
+        composer.model.more_requested.connect(partial(open_settings, "providers", ""))
+        learn = partial(self._tasks.replace, "model facts")
+        composer.model.opened.connect(lambda: learn(connections.learn_facts()))
         self.files.ready.connect(self._on_ready)
 
     def _assistant(self) -> Agent | None:
@@ -398,14 +387,10 @@ class ChatController(PageController):
 
     # Sending
 
-    def send_new(self, text: str, attachments: tuple[Attachment, ...]) -> None:
-        """Send the first message of a new chat."""
-        self._on_send("", text, attachments)
-
     def _on_ask_several(self) -> None:
         """Ask several what is written; where nothing is, what was asked last."""
         composer, live = self.page.chat_composer, self._engine.live(self.page.session_id)
-        asked: tuple[str, tuple[Attachment, ...]] = (composer.box.text(), composer.attachments())
+        asked: tuple[str, Attachments] = (composer.box.text(), composer.attachments())
         if not asked[0]:
             said = [item for item in (live.messages if live else ()) if item.by_user and item.content.strip()]
             asked = (said[-1].content, said[-1].attachments) if said else asked
@@ -414,7 +399,8 @@ class ChatController(PageController):
         else:
             self._toasts.show_toast(self._language("chat.ask_several.nothing"))
 
-    def _on_send(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
+    def send(self, session_id: str, text: str, attachments: Attachments) -> None:
+        """Send a message in a session, "" for a new chat; ask first how a long imported one goes on."""
         use = self._engine.summaries.to_choose(session_id)
         send = partial(self._send, session_id, text, attachments)
         if use is None:
@@ -424,9 +410,7 @@ class ChatController(PageController):
         dialog.rejected.connect(lambda: self.give_back(session_id, text, attachments))
         dialog.open_for(lambda choice: self._start(send(start=choice)))
 
-    async def _send(
-        self, session_id: str, text: str, attachments: tuple[Attachment, ...], *, start: str = ""
-    ) -> None:
+    async def _send(self, session_id: str, text: str, attachments: Attachments, *, start: str = "") -> None:
         """Send a message, or begin a chat with it; if that fails, put it back into the composer.
 
         `start` is the ChatStart of an imported chat.
@@ -449,7 +433,7 @@ class ChatController(PageController):
             self.give_back(session_id, text, attachments)
             raise
 
-    def give_back(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
+    def give_back(self, session_id: str, text: str, attachments: Attachments) -> None:
         """Put a message that could not be sent back into its draft, before what was written since."""
         draft = self._engine.drafts.of(session_id or NEW)
         self.files.show_draft(session_id, draft.led_by(text, attachments))
@@ -472,11 +456,9 @@ class ChatController(PageController):
             self._start(self._edit(session_id, written.message_id, written.text, written.attachments))
         else:
             self._engine.drafts.keep(session_id, replace(draft, text="", attachments=()))
-            self._on_send(session_id, draft.text, draft.attachments)
+            self.send(session_id, draft.text, draft.attachments)
 
-    async def _edit(
-        self, session_id: str, message_id: str, text: str, attachments: tuple[Attachment, ...]
-    ) -> None:
+    async def _edit(self, session_id: str, message_id: str, text: str, attachments: Attachments) -> None:
         """Replace a message; if that fails, open it for editing again."""
         try:
             await self._engine.chats.edit(session_id, message_id, text, attachments)
@@ -489,21 +471,18 @@ class ChatController(PageController):
                 self.give_back(session_id, text, attachments)
             raise
 
-    async def _begin(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+    async def _begin(self, text: str, attachments: Attachments) -> None:
+        said = (text, attachments, self._new_mode)
         if self.new_group:
-            self._begun = await self._engine.groups.start(
-                self.new_group, text, attachments, self._new_mode, **self.chosen()
-            )
+            self._begun = await self._engine.groups.start(self.new_group, *said, **self.chosen())
         else:
             agent = self._assistant()
             if agent is None:
                 raise NotFound("assistant_not_found", assistant=self._state.text(LAST_ASSISTANT))
             once = self._model_once("")
             provider, model = once if once[0] else self._new_model
-            by: dict[str, Any] = {"provider": provider, "model": model, "once": bool(once[0])}
-            self._begun = await self._engine.chats.start(
-                agent.id, text, attachments, self._new_mode, **by, **self.chosen()
-            )
+            chosen = self.chosen() | {"provider": provider, "model": model, "once": bool(once[0])}
+            self._begun = await self._engine.chats.start(agent.id, *said, **chosen)
         self._new_mode, self._new_model, self._once = AgentMode.DEFAULT, ("", ""), ("", "", "")
         self.forget_chosen()
         # What is written from now on belongs to the chat that has begun.
@@ -703,8 +682,9 @@ class VersionController(PageController):
         elif action == COMPARE and live is not None:
             self._compare(live, message_id)
 
-    def _retry(self, session_id: str, message_id: str, **choice: str) -> None:
-        self._start(self._engine.chats.retry(session_id, message_id, **choice))
+    def _retry(self, of: str, message_id: str, provider: str = "", model: str = "", effort: str = "") -> None:
+        choice = {"provider": provider, "model": model, "effort": effort}
+        self._start(self._engine.chats.retry(of, message_id, **choice))
 
     def _offer(self, live: LiveSession, message_id: str) -> None:
         """Offer the ways to have a message answered again: as usual, with another model, with another
@@ -721,10 +701,8 @@ class VersionController(PageController):
             ),
             MenuItem("retry.other_model", lambda: self._ask(live.id, message_id)),
         ]
-        efforts = [
-            MenuItem(f"transcript.effort.{effort}", partial(retry, effort=effort))
-            for effort in efforts_of(facts)
-        ]
+        keys = {effort: f"transcript.effort.{effort}" for effort in efforts_of(facts)}
+        efforts = [MenuItem(key, partial(retry, effort=effort)) for effort, key in keys.items()]
         menu = build_menu(self._page, self._language.texts, ways, efforts)
         menu.setObjectName("retry_menu")
         menu.popup(self._place_of(message_id))
@@ -733,12 +711,9 @@ class VersionController(PageController):
         """Return the provider and default model of others that are ready, for an answer that failed."""
         if answer.state != MessageState.FAILED:
             return []
-        others = [
-            (status.config.id, status.default_model)
-            for status in self._engine.providers()
-            if status.ready and status.default_model and status.config.id != usual.provider
-        ]
-        return others[:MOST_OTHERS]
+        ready = (status for status in self._engine.providers() if status.ready and status.default_model)
+        others = [(status.config.id, status.default_model) for status in ready]
+        return [other for other in others if other[0] != usual.provider][:MOST_OTHERS]
 
     def _place_of(self, message_id: str) -> QPoint:
         """Return where on the screen the menu of a message opens: under its buttons, else in its first
@@ -760,15 +735,10 @@ class VersionController(PageController):
         self._tasks.replace("model facts", self._engine.connections.learn_facts())
         usual = self._engine.chats.usual_turn(live, message_id)
         ready = [status for status in self._engine.providers() if status.ready]
-        dialog = OtherAnswerDialog(
-            self._language, self._look, ready, self._engine.connections.known_facts, self._window
-        )
+        facts = self._engine.connections.known_facts
+        dialog = OtherAnswerDialog(self._language, self._look, ready, facts, self._window)
         dialog.show_usual(usual.agent_model.provider, usual.agent_model.model, usual.agent.effort)
-        dialog.open_for(
-            lambda provider, model, effort: self._retry(
-                session_id, message_id, provider=provider, model=model, effort=effort
-            )
-        )
+        dialog.open_for(partial(self._retry, session_id, message_id))
 
     def _compare(self, live: LiveSession, message_id: str) -> None:
         """Show the versions of a message's turn side by side."""

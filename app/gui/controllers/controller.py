@@ -18,7 +18,7 @@ from app.gui.bridge import Bridge
 from app.gui.pages.work.work_page import WorkDetails
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.right_panel import PlanPanel, RightPanel
-from app.gui.tasks import Tasks
+from app.gui.tasks import Tasks, Work
 from app.gui.window_frame import AppWindow, WindowFrame
 
 FOLDER = "folder"
@@ -58,7 +58,7 @@ class PageController(QObject):
         """The id of the folder in which new sessions begin, "" for none."""
         return self.folder.id if self.folder else ""
 
-    def _start(self, work: Coroutine[object, object, object]) -> None:
+    def _start(self, work: Work) -> None:
         """Run a command of the engine beside those that run."""
         self._tasks.add(type(self).__name__, work)
 
@@ -67,11 +67,11 @@ class PageController(QObject):
         await command()
         show()
 
-    def _run(self, signal: SignalInstance, command: Callable[..., Coroutine[object, object, object]]) -> None:
+    def _run(self, signal: SignalInstance, command: Callable[..., Work]) -> None:
         """Run a command of the engine, with the values of a signal, each time that is emitted."""
         signal.connect(self._starts(command))
 
-    def _starts(self, command: Callable[..., Coroutine[object, object, object]]) -> Callable[..., None]:
+    def _starts(self, command: Callable[..., Work]) -> Callable[..., None]:
         """Return what runs a command of the engine with the values that it is called with."""
         return lambda *values: self._start(command(*values))
 
@@ -92,15 +92,11 @@ class PageController(QObject):
 
     def _answer_cards(self, view: ConversationView | WorkDetails) -> None:
         """Answer what is asked in the session of a view with what the user says on its cards."""
-        cards, chats = view.cards, self._engine.chats
-        self._run(cards.answered, lambda one, answer: chats.answer(view.session_id, one, answer))
-        self._run(
-            cards.calls_answered, lambda some, answer: chats.answer_calls(view.session_id, some, answer)
-        )
+        cards, chats, allow = view.cards, self._engine.chats, Consent.ALLOW
+        self._run(cards.answered, lambda one, said: chats.answer(view.session_id, one, said))
+        self._run(cards.calls_answered, lambda some, said: chats.answer_calls(view.session_id, some, said))
         self._run(cards.dismissed, lambda item: chats.dismiss(view.session_id, item))
-        self._run(
-            cards.handed_over, lambda one, given: chats.answer(view.session_id, one, Consent.ALLOW, given)
-        )
+        self._run(cards.handed_over, lambda one, given: chats.answer(view.session_id, one, allow, given))
 
     def _offer_undo(self, key: str, undo: Callable[[], object], **blanks: object) -> None:
         """Say what was done, with a button that takes it back; a coroutine that `undo` returns is run."""

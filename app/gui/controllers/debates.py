@@ -12,7 +12,7 @@ from app.core.catalog import EMBEDDED
 from app.core.council import DEFAULT_COUNCIL_ROUNDS, MIN_PARTICIPANTS, Ends, Panel, Participant
 from app.core.draft import SETUP, Draft, ParticipantDraft, SetupDraft
 from app.core.errors import MootError
-from app.core.message import Attachment, Message
+from app.core.message import Attachment, Attachments, Message
 from app.core.session import Debate, DebateMode, DebateSession
 from app.core.texts import exact, has_hangul, unmarked
 from app.engine.debate.estimates import price_text
@@ -42,6 +42,7 @@ COMPARE, ENDS, STOPS, OFFERS_BLIND = "compare_answers", "ends", "stops_after_ans
 HOW, ALONE = "how", "alone"
 TIMES = 3
 SHOWN, TAB = "panel", "tab"
+Named = ParticipantDraft | Attachment
 
 
 class VerdictController(Controller):
@@ -77,7 +78,7 @@ class VerdictController(Controller):
                 view.set_draft(draft)
 
     async def _send(
-        self, sent: Awaitable[object], session_id: str, text: str, files: tuple[Attachment, ...] = ()
+        self, sent: Awaitable[object], session_id: str, text: str, files: Attachments = ()
     ) -> None:
         """Send what was written; if that fails, put it back before what was written since."""
         try:
@@ -162,10 +163,9 @@ class DebateController(VerdictController):
     def _on_panel(self) -> None:
         """Bring the form to the panel where that shows Setup."""
         if self._panel.shows_setup and self._form.holds_form:
-            in_front = self._window.main_area.currentWidget() is self._form
             self._panel.take_form()
             self._panel.setup.show_council(False)
-            if in_front:
+            if self._window.main_area.currentWidget() is self._form:
                 self._window.begin_requested.emit("")
 
     def show_setup(self, topic: str = "") -> None:
@@ -173,7 +173,7 @@ class DebateController(VerdictController):
         self._window.top_bar.debate_button.setChecked(True)
         self._panel.show_setup(topic)
 
-    def begin(self, topic: str, files: tuple[Attachment, ...] = (), *, council: bool = False) -> None:
+    def begin(self, topic: str, files: Attachments = (), *, council: bool = False) -> None:
         """Start a debate with what is set up, or ask all participants at once, and show it in the main area.
 
         The texts of `files` are read as well.
@@ -244,9 +244,9 @@ class DebateController(VerdictController):
 
     def restore(self) -> None:
         """Restore the panel of the last run."""
-        setup = self._panel.setup
-        setup.show_draft(self._engine.drafts.of(SETUP))
-        setup.draft_changed.connect(lambda draft: self._engine.drafts.keep(SETUP, draft))
+        setup, drafts = self._panel.setup, self._engine.drafts
+        setup.show_draft(drafts.of(SETUP))
+        setup.draft_changed.connect(partial(drafts.keep, SETUP))
         tab = self._state.text(TAB, "0")
         self._panel.tabs.choose(int(tab) if tab in TABS else 0)
         summary = self._sessions.summary(self._state.text("panel_session"))
@@ -390,8 +390,8 @@ class DebateController(VerdictController):
         dialog = ConfirmDialog(words, title, text, start, self._window)
         if not self._panel.setup.isVisible():
             council = setup.mode == DebateMode.COUNCIL
-            dialog.rejected.connect(lambda: self.show_new(council=council))
-        dialog.open_for(lambda: self._begin(setup, paths))
+            dialog.rejected.connect(partial(self.show_new, council=council))
+        dialog.open_for(partial(self._begin, setup, paths))
 
     def _begin(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
         self._panel.setup.set_starting(True)
@@ -411,10 +411,11 @@ class DebateController(VerdictController):
             raise
         finally:
             self._panel.setup.set_starting(False)
-        self._panel.setup.set_topic("")
-        self._panel.setup.show_options(())
+        form = self._panel.setup
+        form.set_topic("")
+        form.show_options(())
         if setup.context:
-            self._panel.setup.pasted.show_attachments(())
+            form.pasted.show_attachments(())
         self._panel.show_discussion()
         self._window.session_requested.emit(session_id)
 
@@ -422,9 +423,7 @@ class DebateController(VerdictController):
         self._window.session_requested.emit(session_id)
         self._sessions.resume(session_id)
 
-    async def _say(
-        self, session_id: str, text: str, attachments: tuple[Attachment, ...], to: tuple[str, ...]
-    ) -> None:
+    async def _say(self, session_id: str, text: str, attachments: Attachments, to: tuple[str, ...]) -> None:
         said = self._engine.debates.say(session_id, text, attachments, to)
         await self._send(said, session_id, text, attachments)
 
@@ -434,9 +433,7 @@ class DebateController(VerdictController):
 
         self._offer_undo("chat.attachment.removed", put_back, name=gone.name)
 
-    def _on_removed(
-        self, put_back: Callable[..., None], gone: ParticipantDraft | Attachment, place: int
-    ) -> None:
+    def _on_removed(self, put_back: Callable[..., None], gone: Named, place: int) -> None:
         self._offer_undo("setup.removed", partial(put_back, gone, place), name=gone.name)
 
 
@@ -460,9 +457,8 @@ class CouncilController(VerdictController):
         page.reading_requested.connect(lambda: self._window.settings_requested.emit("chats", ""))
 
     async def _fork(self, session_id: str, after_round: int, verdict: int) -> None:
-        self._window.session_requested.emit(
-            await self._engine.councils.fork(session_id, after_round, verdict)
-        )
+        made = await self._engine.councils.fork(session_id, after_round, verdict)
+        self._window.session_requested.emit(made)
 
     async def _ask(self, session_id: str, text: str, to: tuple[str, ...]) -> None:
         await self._send(self._engine.councils.ask(session_id, text, to), session_id, text)
@@ -520,11 +516,15 @@ class PanelCommands(DefinitionCommands[Panel]):
         """The dialog comes with its name selected."""
 
     def _make(self, participants: tuple[Participant, ...], *, compare: bool = True) -> None:
+        if self._are_enough(participants):
+            name = self._free_name(self._language("panel.new"))
+            self._edit(Panel(id="", name=name, participants=participants, compare=compare))
+
+    def _are_enough(self, participants: tuple[Participant, ...]) -> bool:
+        """Say whether participants can be a panel, also to the user where they cannot."""
         if len(participants) < MIN_PARTICIPANTS:
             self._toasts.show_toast(self._language("panel.too_few"))
-            return
-        name = self._free_name(self._language("panel.new"))
-        self._edit(Panel(id="", name=name, participants=participants, compare=compare))
+        return len(participants) >= MIN_PARTICIPANTS
 
     def _on_unanswered(self, edit: Edit[Panel]) -> None:
         """Show what the user wrote again: the dialog has closed."""
@@ -560,9 +560,7 @@ class PanelCommands(DefinitionCommands[Panel]):
 
     def _assemble(self) -> None:
         participants = self._engine.councils.assembled()
-        if len(participants) < MIN_PARTICIPANTS:
-            self._toasts.show_toast(self._language("panel.too_few"))
-        else:
+        if self._are_enough(participants):
             self._take(participants, DEFAULT_COUNCIL_ROUNDS)
 
     def _take(self, participants: tuple[Participant, ...], rounds: int) -> None:

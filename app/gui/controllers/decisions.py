@@ -50,9 +50,8 @@ class DecisionController(Controller):
         for page in pages:
             self._run(page.decision.wanted, partial(self._begin, page))
             page.decision.kept.connect(lambda kept, at=page: self._start(self._keep_at(at.session_id, kept)))
-            page.decision.memo_requested.connect(
-                lambda page=page: self._start(self._show_memo(page.session_id))
-            )
+            memo = self._starts(lambda at=page: self._show_memo(at.session_id))
+            page.decision.memo_requested.connect(memo)
             parts.bridge.journal_changed.connect(lambda _event, page=page: page.refresh())
         parts.window.chat_page.message_action_requested.connect(self._on_action)
         parts.window.side_bar.sessions.decision_requested.connect(self.ask)

@@ -112,12 +112,12 @@ class DefinitionCommands(Controller, Generic[Definition]):
 
     def share(self, definition_id: str) -> None:
         """Ask where to save it, then write a definition as a file."""
-        ask_where(
-            self._window,
-            self._language("assistant.share"),
-            self.definitions.find(definition_id).name,
-            lambda path: self._tasks.start(f"share {path}", self._share(definition_id, path)),
-        )
+        title, name = self._language("assistant.share"), self.definitions.find(definition_id).name
+
+        def share(path: Path) -> None:
+            self._tasks.start(f"share {path}", self._share(definition_id, path))
+
+        ask_where(self._window, title, name, share)
 
     def bring_in(self) -> None:
         """Ask for a file of any kind, then show its definition and offer to import it."""
@@ -355,10 +355,8 @@ class AssistantCommands(DefinitionCommands[Agent]):
         )
 
     def _wire(self, bridge: Bridge) -> None:
-        side = self._window.side_bar
-        side.assistant_section.offer(
-            ("assistant.new", self.make_new), ("side.import_assistant", self.bring_in)
-        )
+        side, import_key = self._window.side_bar, "side.import_assistant"
+        side.assistant_section.offer(("assistant.new", self.make_new), (import_key, self.bring_in))
         side.assistants.chat_requested.connect(self.chat_requested)
         self._listen(side.assistants)
         self._keep_fresh(bridge.assistants_changed)
@@ -403,6 +401,9 @@ class AssistantCommands(DefinitionCommands[Agent]):
             self._window.top_bar.show_title(self._language("side.assistants"))
 
 
+Ids = tuple[str, ...]
+
+
 class GroupCommands(DefinitionCommands[Group]):
     """Makes, edits, copies, shares and deletes groups."""
 
@@ -434,7 +435,7 @@ class GroupCommands(DefinitionCommands[Group]):
         if page is None:
             return
         page.set_assistants(self._assistants.choices(), self._assistants.built_in())
-        shown = next((group for group in groups if group.id == page.definition_id), None)
+        shown = self.definitions.get(page.definition_id)
         if shown is not None:
             page.show_group(shown)
             self._show_title()
@@ -545,9 +546,7 @@ class GroupCommands(DefinitionCommands[Group]):
                 lambda: self._tasks.start("new member", self._make_member(page.definition_id))
             )
             page.editor.duplicate_requested.connect(
-                lambda agent_id: self._tasks.start(
-                    f"copy {agent_id}", self._copy_member(page.definition_id, agent_id)
-                )
+                lambda id_: self._tasks.start(f"copy {id_}", self._copy_member(page.definition_id, id_))
             )
             self._assistants.adopt(page.editor)
             self._window.add_page(page)
@@ -571,7 +570,7 @@ class GroupCommands(DefinitionCommands[Group]):
         group = self.definitions.find(group_id)
         added = [id_ for id_ in agent_ids if id_ not in group.members]
 
-        def taken_out(members: tuple[str, ...]) -> tuple[str, ...]:
+        def taken_out(members: Ids) -> Ids:
             return tuple(member for member in members if member not in added)
 
         await self._change_members(group_id, lambda members: (*taken_out(members), *added))
@@ -592,30 +591,27 @@ class GroupCommands(DefinitionCommands[Group]):
     async def _copy_member(self, group_id: str, agent_id: str) -> None:
         """Replace a built-in member by a copy that can be edited."""
         copy = await self._assistants.copy(agent_id)
-        await self._change_members(
-            group_id, lambda members: tuple(copy.id if member == agent_id else member for member in members)
-        )
+        ids = {agent_id: copy.id}
+        await self._change_members(group_id, lambda members: tuple(ids.get(id_, id_) for id_ in members))
         self.show_page(group_id, copy.id)
 
     async def _put_back(self, group_id: str, agent_id: str, place: int) -> None:
         """Add a removed member again, at its place."""
 
-        def with_it(members: tuple[str, ...]) -> tuple[str, ...]:
+        def with_it(members: Ids) -> Ids:
             return members if agent_id in members else (*members[:place], agent_id, *members[place:])
 
         await self._change_members(group_id, with_it)
 
-    async def _change_members(
-        self, group_id: str, change: Callable[[tuple[str, ...]], tuple[str, ...]]
-    ) -> None:
+    async def _change_members(self, group_id: str, change: Callable[[Ids], Ids]) -> None:
         await self.settle()
         await self.definitions.change(group_id, lambda group: replace(group, members=change(group.members)))
         self.refresh()
 
     def _on_member_removed(self, agent_id: str, place: int) -> None:
         group_id = self._made_page().definition_id
-        names = {agent.id: agent.name for agent in self._engine.assistants.all()}
-        name = names.get(agent_id, self._language("group.member.gone"))
+        member = self._engine.assistants.get(agent_id)
+        name = member.name if member is not None else self._language("group.member.gone")
         self._offer_undo("group.removed", partial(self._put_back, group_id, agent_id, place), name=name)
 
     def _show_title(self) -> None:

@@ -12,7 +12,7 @@ from app.core.catalog import EMBEDDED
 from app.core.council import MIN_PARTICIPANTS, Ends
 from app.core.definitions import WorkflowDefinition
 from app.core.errors import BadInput, MootError
-from app.core.message import Attachment
+from app.core.message import Attachments
 from app.core.provider import NewVersion
 from app.core.session import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode, DebateTools
 from app.core.texts import unmarked
@@ -390,7 +390,7 @@ class FirstPageController(Controller):
         self._bridge.session_started.connect(lambda event: self._keep_done({event.session.kind}))
         self._bridge.session_restored.connect(self._on_restored)
 
-    def _on_several(self, text: str, files: tuple[Attachment, ...]) -> None:
+    def _on_several(self, text: str, files: Attachments) -> None:
         """Ask several models what was written in a chat."""
         self._state.keep(HOW, DebateMode.COUNCIL)
         self._debates.begin(text, files, council=True)
@@ -407,18 +407,16 @@ class FirstPageController(Controller):
         self._page.composer.box.selectAll()
         self._page.composer.box.insertPlainText(text)
 
-    def _on_begin(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+    def _on_begin(self, text: str, attachments: Attachments) -> None:
         kind, chosen = self._with
         if self.mode == DECIDE:
             self._decide(text, attachments)
         elif kind == WORKFLOW:
             self._tasks.start("workflow", self._start_workflow(text, chosen, attachments))
         else:
-            self._chats.send_new(text, attachments)
+            self._chats.send("", text, attachments)
 
-    async def _start_workflow(
-        self, text: str, definition_id: str, attachments: tuple[Attachment, ...]
-    ) -> None:
+    async def _start_workflow(self, text: str, definition_id: str, attachments: Attachments) -> None:
         """Begin a workflow; if that fails, put the text back."""
         try:
             chosen = {"assistants": self._assistants, **self._chats.chosen()}
@@ -430,7 +428,7 @@ class FirstPageController(Controller):
             self._chats.give_back("", text, attachments)
             raise
 
-    def _decide(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+    def _decide(self, text: str, attachments: Attachments) -> None:
         """Begin a decision; one that cannot begin with a picture is left as it was written."""
         if not all(attachment.text or is_seen(attachment) for attachment in attachments):
             self._chats.give_back("", text, attachments)

@@ -8,7 +8,7 @@ run.
 import asyncio
 import base64
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
@@ -20,9 +20,8 @@ from PySide6.QtWidgets import QApplication
 from app.core import events
 from app.core.message import SPOKEN, Attachment, Message
 from app.core.session import PDF, ZIP, DebateMode, Folder, Session, SessionSummary, Status, resumable
-from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
-from app.gui.bridge import FRAME_MS, Bridge
+from app.gui.bridge import FRAME_MS
 from app.gui.controllers.controller import FOLDER, Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import FolderDialog, FolderExportDialog, LinkDialog, RenameDialog, may_open
 from app.gui.display.appearance import Language
@@ -30,14 +29,16 @@ from app.gui.display.descriptions import KINDS, kind_of
 from app.gui.files.user_files import ask_where, is_image, save_whole
 from app.gui.navigation.session_list import BEGIN, CONTENTS, DELETE, RENAME
 from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.pages.council.council_page import CouncilPage
 from app.gui.panels.conversation_view import ConversationView
-from app.gui.tasks import timer
+from app.gui.panels.debate.discussion_view import DebatePage
+from app.gui.tasks import Work, timer
 from app.gui.transcript.pictures import SAVE_FILE, SAVE_PICTURE
 from app.gui.transcript.transcript_model import TurnEvent
 from app.gui.widgets.notices import Toast, Toasts
 from app.gui.widgets.picture_viewer import PictureSize, PictureViewer
 from app.gui.widgets.text import plain_tip
-from app.gui.window_frame import WindowFrame, WindowState
+from app.gui.window_frame import WindowFrame
 
 Listed = Session | SessionSummary
 
@@ -48,9 +49,8 @@ class SessionController(PageController):
     def pause(self, session_id: str) -> None:
         """Pause after the turn in flight; asked a second time, pause at once."""
         name = f"pause {session_id}"
-        self._tasks.start(
-            f"{name} now" if self._tasks.running(name) else name, self._engine.pause(session_id)
-        )
+        name = f"{name} now" if self._tasks.running(name) else name
+        self._tasks.start(name, self._engine.pause(session_id))
 
     def pause_or_resume(self, session: Session | None) -> None:
         """Pause a running session, saying that a second time pauses at once; resume a paused one."""
@@ -148,7 +148,7 @@ class SessionController(PageController):
         title: str,
         name: str,
         suffix: str,
-        write: Callable[[Path], Coroutine[object, object, object]],
+        write: Callable[[Path], Work],
         *,
         opens: bool = True,
     ) -> None:
@@ -168,7 +168,7 @@ class SessionController(PageController):
         undo = partial(self._engine.chats.rename, session.id, session.title)
         self._offer_undo("session.renamed", undo, title=title)
 
-    async def _save(self, work: Coroutine[object, object, object], path: Path, *, opens: bool = True) -> None:
+    async def _save(self, work: Work, path: Path, *, opens: bool = True) -> None:
         """Write a file and say so; `opens` offers to open it."""
         words = self._language
         try:
@@ -177,15 +177,12 @@ class SessionController(PageController):
             detail = error.strerror or str(error)
             self._toasts.show_toast(words("export.failed", name=path.name, detail=detail))
             return
+        text, show = words("export.done", name=path.name), QUrl.fromLocalFile(str(path))
         if done and opens:
-            self._toasts.show_toast(
-                words("export.done", name=path.name),
-                words("export.open"),
-                lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))),
-                undoes=False,
-            )
+            act = partial(QDesktopServices.openUrl, show)
+            self._toasts.show_toast(text, words("export.open"), act, undoes=False)
         elif done:
-            self._toasts.show_toast(words("export.done", name=path.name))
+            self._toasts.show_toast(text)
 
     async def _write_made(self, make: Callable[[], Awaitable[bytes]], path: Path) -> None:
         await asyncio.to_thread(save_whole, path, await make())
@@ -215,9 +212,7 @@ async def _write_file(file: Attachment, path: Path) -> None:
 NOTE_AFTER_S = 0.5
 
 
-async def with_note(
-    toasts: Toasts, words: Language, text: str, work: Coroutine[object, object, object]
-) -> bool:
+async def with_note(toasts: Toasts, words: Language, text: str, work: Work) -> bool:
     """Await work and return True, or False if cancelled; after half a second show a toast with Cancel."""
     task = asyncio.ensure_future(work)
     notes: list[Toast] = []
@@ -249,18 +244,16 @@ class SessionViews(QObject):
 
     view_changed = Signal(object)
 
-    def __init__(
-        self, engine: Engine, bridge: Bridge, state: WindowState, views: tuple[ConversationView, ...]
-    ) -> None:
+    def __init__(self, parts: Parts[WindowFrame], views: tuple[ConversationView, ...]) -> None:
         super().__init__()
-        self._bridge, self._state = bridge, state
+        self._engine, self._bridge, self._state = parts.engine, parts.bridge, parts.window.state
         self._answered = False
         self._waiting: dict[str, events.TurnStarted] = {}
         # Turns that wait before they retry, and the time at which that was reported.
         self._retries: dict[str, tuple[events.RetryScheduled, float]] = {}
         # The engine unloads idle sessions unless somebody holds them.
         self._held: dict[ConversationView, LiveSession] = {}
-        self._engine, self._views = engine, views
+        self._views, bridge = views, parts.bridge
         self._changed: dict[ConversationView, None] = {}
         self._frame = timer(self, FRAME_MS, self._on_frame, once=True)
         bridge.session_changed.connect(self._on_session_changed)
@@ -442,19 +435,14 @@ class MainPages(QObject):
     debate_shown = Signal(object)
 
     def __init__(
-        self,
-        window: WindowFrame,
-        *,
-        debates: ConversationView,
-        councils: ConversationView,
-        chats: ConversationView,
+        self, window: WindowFrame, debates: DebatePage, councils: CouncilPage, chats: ChatPage
     ) -> None:
         super().__init__(window)
         self._window = window
         self._debates, self._councils, self._chats = debates, councils, chats
         self._last_ids: dict[ConversationView, str] = {debates: "", councils: "", chats: ""}
-        for page in (debates, councils):
-            window.add_page(page)
+        window.add_page(debates)
+        window.add_page(councils)
         window.main_area.currentChanged.connect(lambda _place: self._give_names())
         self._give_names()
 
@@ -473,7 +461,7 @@ class MainPages(QObject):
 
     def page_of(self, summary: SessionSummary) -> ConversationView:
         """Return the page that shows sessions of a kind, as large as it will be."""
-        page = self._debates if summary.kind == "debate" else self._chats
+        page: ConversationView = self._debates if summary.kind == "debate" else self._chats
         page = self._councils if summary.mode == DebateMode.COUNCIL else page
         page.resize(self._window.main_area.size())
         return page
@@ -520,10 +508,9 @@ class MainPages(QObject):
         top.show_title(session.title, can_rename=True)
         top.show_session_tools(True)
         top.show_state(session)
-        top.cost.set_text(
-            view.spending.text(window.language), short=view.spending.short_text(window.language)
-        )
-        top.cost.setToolTip(plain_tip(view.spending.lines(window.language)))
+        words, spent = window.language, view.spending
+        top.cost.set_text(spent.text(words), short=spent.short_text(words))
+        top.cost.setToolTip(plain_tip(spent.lines(words)))
         top.fit()
 
 
@@ -556,11 +543,6 @@ class FolderController(Controller):
         """Let new sessions begin in a folder, "" for none."""
         self._state.keep(FOLDER, folder_id)
         self._tell()
-
-    def follow(self, folder_id: str) -> None:
-        """Let new sessions begin in no folder once a session outside the chosen one is shown."""
-        if folder_id != self.folder_id:
-            self.choose("")
 
     def make_new(self, session_id: str = "") -> None:
         """Ask for a name and make a folder, with a session in it if one is given."""

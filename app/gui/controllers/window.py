@@ -6,7 +6,6 @@ front. It is made when it is first needed.
 """
 
 import asyncio
-import functools
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -252,12 +251,10 @@ class WindowController(QObject):
         self.session_page = DebatePage(self._language, self._look)
         self.chat_page = window.chat_page
         self.council_page = CouncilPage(self._language, self._look)
-        self.pages = MainPages(
-            window, debates=self.session_page, councils=self.council_page, chats=self.chat_page
-        )
         in_main = (self.session_page, self.council_page, self.chat_page)
-        self.views = SessionViews(engine, self._bridge, self._state, (self.panel.discussion, *in_main))
+        self.pages = MainPages(window, *in_main)
         parts = Parts(window, engine, self._bridge, self.tasks)
+        self.views = SessionViews(parts, (self.panel.discussion, *in_main))
         self.sessions = SessionController(parts)
         self.folders = FolderController(parts)
         self.debates = DebateController(parts, self.panel, self.session_page, self.views, self.sessions)
@@ -268,21 +265,19 @@ class WindowController(QObject):
         self.versions = VersionController(parts, self.chat_page)
         self.summaries = SummaryController(parts, self.chat_page, debating, self.views, self.chats)
         self.groups = GroupController(parts, self.chat_page, self.pages)
-        self.files = FilesController(parts, self.chat_page, self.pages, self.sessions)
+        self.files = FilesController(parts, self.pages, self.sessions)
         kinds: Kinds = {}
         self.council_panels = PanelCommands(parts, kinds, self.panel.setup)
         self.workflows = WorkflowController(parts, self.chat_page, self.pages, kinds)
-        self.first_page = FirstPageController(
-            parts, self.pages, self.views, self.chats, self.debates, self.panel.setup
-        )
+        begins = (self.chats, self.debates, self.panel.setup)
+        self.first_page = FirstPageController(parts, self.pages, self.views, *begins)
         self.providers = ProviderController(parts)
         engine.links = open_link
         self.assistants = AssistantCommands(parts, kinds)
         self.group_commands = GroupCommands(parts, kinds, self.assistants)
         self.server_consent = ServerConsent(parts)
-        self.work = WorkController(
-            parts, self.pages, self.sessions, self.groups, self.files, self.server_consent.viewer
-        )
+        shown, viewer = (self.sessions, self.groups, self.files), self.server_consent.viewer
+        self.work = WorkController(parts, self.pages, *shown, viewer)
         composer = self.chat_page.chat_composer
         self.saved_prompts = SavedPromptController(parts, composer.message_box)
         self.saved_prompts.files_given.connect(self.chats.files.attach)
@@ -387,9 +382,8 @@ class WindowController(QObject):
         self.pages.debate_shown.connect(self.debates.show_beside)
         self.palette.group_requested.connect(lambda group_id: self.show_new("", group_id))
         self.palette.settings_requested.connect(lambda page, row: self.settings.open(page, row=row))
-        self.council_panels.chat_requested.connect(
-            lambda _panel_id: self.first_page.decide(DebateMode.COUNCIL)
-        )
+        decide = partial(self.first_page.decide, DebateMode.COUNCIL)
+        self.council_panels.chat_requested.connect(lambda _panel_id: decide())
         for asks in (self.palette.panel_requested, panel.setup.seats.picker.panel_chosen):
             asks.connect(self.council_panels.chat)
         self.group_commands.chat_requested.connect(lambda group_id: self.show_new("", group_id))
@@ -471,7 +465,9 @@ class WindowController(QObject):
         """Show a session in the main area."""
         summary = self.sessions.summary(session_id)
         if summary is not None:
-            self.folders.follow(summary.folder)
+            if summary.folder != self.folders.folder_id:
+                # New sessions begin outside the chosen folder once another session is shown.
+                self.folders.choose("")
             page = self.pages.page_of(summary)
             self.tasks.replace("open in the main area", self._show_session(page, summary))
 
@@ -580,7 +576,7 @@ class WindowController(QObject):
         elif notice.code == SAVED_AGAIN:
             self.window.banner.hide()
         elif notice.code == AGENT_BEGAN:
-            show = functools.partial(self.show_session, notice.session_id)
+            show = partial(self.show_session, notice.session_id)
             self.window.toasts.show_toast(text, self._language("toast.show"), show, undoes=False)
         else:
             views = [item for item in (self.panel.discussion, self.session_page) if item.isVisible()]

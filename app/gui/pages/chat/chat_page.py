@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core import events
 from app.core.draft import Draft, Rewriting
-from app.core.message import Attachment, Author, Message, Role
+from app.core.message import Attachments, Author, Message, Role
 from app.core.session import Chat, ChatSession, Reason, Status, at_limit, resumable
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import modes_of, retry_text, tone_of, waits_its_turn
@@ -425,7 +425,7 @@ class ChatPage(ConversationView):
             return False
         return True
 
-    def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+    def _on_submitted(self, text: str, attachments: Attachments) -> None:
         message_id = self._editing
         if message_id or not self.chat_composer.busy:
             self.transcript.jump_to_latest()

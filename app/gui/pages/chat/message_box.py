@@ -15,7 +15,7 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent, QFocusEvent, QImage, QK
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QMenu, QScrollArea, QWidget
 
 from app.core.files import ENCODINGS, PDF
-from app.core.message import Attachment
+from app.core.message import Attachment, Attachments
 from app.core.texts import clean_text, fits
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.files.user_files import LONG_PASTE, is_image, is_seen
@@ -286,13 +286,13 @@ class AttachmentStrip(ChipStrip):
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__(language, look, "attachments")
-        self._attachments: tuple[Attachment, ...] = ()
+        self._attachments: Attachments = ()
         self.why_not_seen: Callable[[Attachment], str] = lambda _attachment: ""
         # Texts that are shown in another encoding, and as they were read first.
         self._first_read: dict[Attachment, Attachment] = {}
         self._tasks = Tasks(lambda _name, _error: None)
 
-    def attachments(self) -> tuple[Attachment, ...]:
+    def attachments(self) -> Attachments:
         """Return the attachments in order."""
         return self._attachments
 
@@ -458,7 +458,7 @@ class AttachingComposer(Composer):
         self.column.insertLayout(0, self.files)
         self.strip.changed.connect(self._on_text_changed)
 
-    def attachments(self) -> tuple[Attachment, ...]:
+    def attachments(self) -> Attachments:
         """Return the attachments."""
         return self.strip.attachments()
 

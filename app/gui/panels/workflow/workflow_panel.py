@@ -1,6 +1,6 @@
 """The panel of workflows: Work, with the box that starts one, and Workflows as tabs."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -22,7 +22,7 @@ from app.gui.pages.chat.message_box import AttachmentStrip
 from app.gui.panels.right_panel import RightPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_list import StepList, StepLook, done_count
-from app.gui.tasks import Tasks
+from app.gui.tasks import Tasks, Work
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, FlowBox, frame, hbox, vbox
 from app.gui.widgets.controls import Choice, MenuButton, TextBox, button, scrolling, ticked
@@ -316,9 +316,7 @@ class WorkView(QWidget):
         self.cancel.setVisible(editable and (status in (Status.RUNNING, Status.WAITING) or stands) and left)
         self._buttons.setVisible(any(not item.isHidden() for item in (self.pause, self.resume, self.cancel)))
 
-    def _run(
-        self, command: Callable[[str], Coroutine[object, object, object]], _checked: bool = False
-    ) -> None:
+    def _run(self, command: Callable[[str], Work], _checked: bool = False) -> None:
         """Run a command of the engine with the session that is shown."""
         if self._session is not None:
             self._tasks.add("workflow", command(self._session.id))
