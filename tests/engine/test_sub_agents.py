@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from app.core.definitions import Agent
-from app.core.message import MessageState
+from app.core.message import Author, MessageState, Role, new_message
 from app.core.provider import ModelRequest
 from app.core.session import Status
 from app.core.tool import ToolError
-from app.engine.library.agents import callable_by, delegation
+from app.engine.library.agents import callable_by, delegation, failed
 from tests.builders import Bench, Script, a_bench, a_log_store, left_open, until
 from tests.engine.test_turn import ANSWER, _asker, a_tool, agent, calling, results, status
 
@@ -241,6 +241,54 @@ async def test_a_sub_agent_that_says_nothing_is_asked_once_more_and_then_failed(
         json.loads(content) for state, content in results(made, session_id) if state == MessageState.FAILED
     ]
     assert [one["error"] for one in refused] == ["It could not finish (empty)."]
+
+
+def reading_on(request: ModelRequest) -> Script:
+    """Hand over to an assistant that reads page after page."""
+    pages = [one for one in request.messages if one["role"] == "tool"]
+    if who(request) == "a":
+        return calling(("echo", {"page": len(pages)}), text="" if pages else "I read the pages.")
+    return ["Thanks."] if pages else calling(("subAgent", {"name": "a", "task": "Read."}))
+
+
+async def test_a_sub_agent_at_its_limit_of_steps_returns_what_it_has_gathered(tmp_path: Path) -> None:
+    main = agent("main", tools=("subAgent",), sub_agents=("a",))
+    made = bench(tmp_path, reading_on, (main, agent("a", tools=("echo",), max_steps=2)))
+    session_id = await made.engine.chats.start("main", "Go.")
+    await made.engine.wait(session_id)
+    [content] = [content for state, content in results(made, session_id) if content.startswith('{"ok"')]
+    assert json.loads(content) == {
+        "ok": False,
+        "error": "It stopped at its limit of steps (2), before it had finished.",
+        "partial": "I read the pages.",
+        "found": [
+            {"call": 'echo {"page": 0}', "result": '{"page": 0}'},
+            {"call": 'echo {"page": 1}', "result": '{"page": 1}'},
+        ],
+    }
+
+
+async def test_a_sub_agent_that_ends_with_its_last_step_says_so(tmp_path: Path) -> None:
+    def answer(request: ModelRequest) -> Script:
+        read = who(request) == "a" and any(one["role"] == "tool" for one in request.messages)
+        return ["So far."] if read else reading_on(request)
+
+    main = agent("main", tools=("subAgent",), sub_agents=("a",))
+    made = bench(tmp_path, answer, (main, agent("a", tools=("echo",), max_steps=1)))
+    session_id = await made.engine.chats.start("main", "Go.")
+    await made.engine.wait(session_id)
+    [content] = [content for state, content in results(made, session_id) if content.startswith('{"ok"')]
+    result = json.loads(content)
+    assert (result["summary"], result["note"]) == (
+        "So far.",
+        "It stopped at its limit of steps (1), so the answer may be incomplete.",
+    )
+
+
+def test_what_was_found_shares_its_room() -> None:
+    author = Author(kind="assistant", id="a", name="A")
+    said = [new_message(Role.TOOL, author, "t", content="x" * 9_000, tool_call_id=str(n)) for n in range(8)]
+    assert [len(one["result"]) for one in json.loads(failed("Ended.", said))["found"]] == [3_000] * 8
 
 
 async def test_retry_and_edit_keep_versions_that_can_be_chosen(tmp_path: Path) -> None:

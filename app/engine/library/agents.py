@@ -26,7 +26,7 @@ from app.core.errors import BadInput, MootError
 from app.core.events import AssistantsChanged
 from app.core.files import SeenAs
 from app.core.frozen import Frozen
-from app.core.message import Consent, Prompt
+from app.core.message import Consent, Message, MessageState, Prompt, Role
 from app.core.provider import FactSource, ModelFacts, ProviderStatus
 from app.core.session import AgentMode, GroupState
 from app.core.settings import Settings
@@ -50,6 +50,9 @@ from app.engine.providers import ProviderProblem
 SUB_AGENT = "subAgent"
 MAX_TASK = 20_000
 MAX_SUMMARY = 6_000
+# What the tools of a sub-agent found that came to no end.
+MAX_FOUND = 24_000
+MOST_OF_CALL = 300
 
 PARAMETERS: Mapping[str, object] = {
     "type": "object",
@@ -130,19 +133,31 @@ def callable_by(caller: Agent, stack: Sequence[str], agents: Sequence[Agent]) ->
     return tuple(agent for agent in free if _depth(stack) <= _deepest(stack, agents, caller, agent))
 
 
-def succeeded(message_id: str, text: str) -> str:
-    """Return the result of a sub-agent that answered."""
+def succeeded(message_id: str, text: str, note: str = "") -> str:
+    """Return the result of a sub-agent that answered; `note` is what its caller is told besides."""
     summary = text.strip()
     if len(summary) > MAX_SUMMARY:
         summary = summary[:MAX_SUMMARY].rstrip() + f" … (cut; the whole text is message {message_id})"
-    return json.dumps({"ok": True, "messageId": message_id, "summary": summary}, ensure_ascii=False)
+    result = {"ok": True, "messageId": message_id, "summary": summary}
+    return json.dumps(result | ({"note": note} if note else {}), ensure_ascii=False)
 
 
-def failed(error: str, text: str = "") -> str:
-    """Return the result of a sub-agent that did not, with what it had said."""
+def failed(error: str, messages: Sequence[Message] = ()) -> str:
+    """Return the result of a sub-agent that came to no end, with what it had said last, and what its tools
+    found: each call with its result, which share the room for them.
+    """
     result: dict[str, object] = {"ok": False, "error": error}
-    if text.strip():
-        result["partial"] = text.strip()[:MAX_SUMMARY]
+    said = [item.content.strip() for item in messages if item.role == Role.ASSISTANT]
+    if texts := [text for text in said if text]:
+        result["partial"] = texts[-1][:MAX_SUMMARY]
+    calls = {call.id: f"{call.name} {call.arguments}" for item in messages for call in item.tool_calls}
+    found = [item for item in messages if item.role == Role.TOOL and item.state == MessageState.DONE]
+    if found:
+        each = MAX_FOUND // len(found)
+        result["found"] = [
+            {"call": calls.get(item.tool_call_id or "", "")[:MOST_OF_CALL], "result": item.content[:each]}
+            for item in found
+        ]
     return json.dumps(result, ensure_ascii=False)
 
 

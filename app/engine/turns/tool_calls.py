@@ -784,15 +784,17 @@ class ToolCalls:
             self._live.change(reason=Reason.BUSY if self._waiting else "")
 
     def _summary(self, child: AgentTurn, outcome: Outcome | None) -> ToolResult:
-        messages = [item for item in self._live.turns.said(child.turn_id) if item.role == Role.ASSISTANT]
-        said = messages[-1].content if messages else ""
+        messages = self._live.turns.said(child.turn_id)
         if outcome is None:
-            return ToolResult(content=failed("The user stopped it.", said), ok=False)
+            return ToolResult(content=failed("The user stopped it.", messages), ok=False)
+        steps = f"It stopped at its limit of steps ({child.agent.max_steps})"
         if outcome.state == TurnState.FINISHED and outcome.message is not None:
             text = outcome.message.content
             if not child.task:
                 return ToolResult(content=f"[{child.agent.name}]: {text}", control=Control.END)
-            return ToolResult(content=succeeded(outcome.message.id, text))
+            note = f"{steps}, so the answer may be incomplete." if outcome.reason else ""
+            return ToolResult(content=succeeded(outcome.message.id, text, note))
         error = outcome.message.error if outcome.message else None
         words = ": ".join(filter(None, (error.kind, error.detail))) if error else "failed"
-        return ToolResult(content=failed(f"It could not finish ({words}).", said), ok=False)
+        ended = f"{steps}, before it had finished." if words == Reason.STEPS else ""
+        return ToolResult(content=failed(ended or f"It could not finish ({words}).", messages), ok=False)
