@@ -232,20 +232,17 @@ class Rewritten(PartData):
 
 
 PART_DATA: Mapping[str, type[PartData]] = {
+    **dict.fromkeys((CouncilPart.ANSWER, CouncilPart.TURN, CouncilPart.BALLOT), Position),
+    **dict.fromkeys((CouncilPart.SOLO, CouncilPart.CHECK), Position),
     CouncilPart.QUESTION: Question,
-    CouncilPart.ANSWER: Position,
     CouncilPart.DIFFERENCES: Differences,
     CouncilPart.OPTIONS: EditedOptions,
     CouncilPart.ARGUE: ArguedOption,
     CouncilPart.CHOICE: ChosenAnswer,
     CouncilPart.MERGE: Quoting,
-    CouncilPart.TURN: Position,
-    CouncilPart.BALLOT: Position,
     CouncilPart.READING: JudgeReading,
     CouncilPart.MOVES: JudgedMoves,
     CouncilPart.DISSENT: Dissent,
-    CouncilPart.SOLO: Position,
-    CouncilPart.CHECK: Position,
     CouncilPart.REWRITE: Rewritten,
 }
 """The class of a message's data by its part; what a message of another part holds is kept as it is stored."""

@@ -115,9 +115,8 @@ def shown_by(criterion: Criterion, words: Callable[[str], str]) -> str:
 
 def reopened(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
     """Return criteria for new work: open but for what the user accepted."""
-    return tuple(
-        item if item.state == CriterionState.ACCEPTED else Criterion(text=item.text) for item in criteria
-    )
+    kept = CriterionState.ACCEPTED
+    return tuple(item if item.state == kept else Criterion(text=item.text) for item in criteria)
 
 
 def accepted(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
@@ -127,9 +126,8 @@ def accepted(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
 
 def unknown(criteria: Sequence[Criterion], doubt: str, **fields: Any) -> tuple[Criterion, ...]:
     """Return criteria of which nobody knows whether they are met, but for what the user accepted."""
+    fields |= {"state": CriterionState.UNKNOWN, "doubt": doubt}
     return tuple(
-        criterion
-        if criterion.state == CriterionState.ACCEPTED
-        else Criterion(text=criterion.text, state=CriterionState.UNKNOWN, doubt=doubt, **fields)
-        for criterion in criteria
+        item if item.state == CriterionState.ACCEPTED else Criterion(text=item.text, **fields)
+        for item in criteria
     )

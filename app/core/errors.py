@@ -92,27 +92,13 @@ class FailureKind(StrEnum):
     AGENT_REFUSED = "agent_refused"
 
 
-BY_PROVIDER = frozenset(
-    (
-        FailureKind.RATE_LIMIT,
-        FailureKind.QUOTA,
-        FailureKind.OVERLOADED,
-        FailureKind.SERVER,
-        FailureKind.BAD_RESPONSE,
-        FailureKind.AUTHENTICATION,
-        FailureKind.PERMISSION,
-        FailureKind.MODEL_NOT_FOUND,
-        FailureKind.WRONG_PATH,
-        FailureKind.CONTEXT_WINDOW,
-        FailureKind.TOO_LARGE,
-        FailureKind.CONTENT_FILTER,
-        FailureKind.PROMPT_BLOCKED,
-        FailureKind.MALFORMED_CALL,
-        FailureKind.BAD_REQUEST,
-        FailureKind.NO_TOOLS,
-        FailureKind.INTERRUPTED,
-    )
-)
+BY_PROVIDER = frozenset((
+    FailureKind.RATE_LIMIT, FailureKind.QUOTA, FailureKind.OVERLOADED, FailureKind.SERVER,
+    FailureKind.BAD_RESPONSE, FailureKind.AUTHENTICATION, FailureKind.PERMISSION,
+    FailureKind.MODEL_NOT_FOUND, FailureKind.WRONG_PATH, FailureKind.CONTEXT_WINDOW, FailureKind.TOO_LARGE,
+    FailureKind.CONTENT_FILTER, FailureKind.PROMPT_BLOCKED, FailureKind.MALFORMED_CALL,
+    FailureKind.BAD_REQUEST, FailureKind.NO_TOOLS, FailureKind.INTERRUPTED,
+))  # fmt: skip
 """The failures whose detail is in the provider's own words."""
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, field, fields, replace
 from datetime import date, datetime
 from enum import StrEnum
 from operator import add, attrgetter
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 from urllib.parse import urlsplit
 
 from app.core.definitions import SWITCH_ASSISTANT
@@ -223,14 +223,8 @@ class CouncilPart(StrEnum):
 
 
 SPOKEN = (
-    "",
-    CouncilPart.QUESTION,
-    CouncilPart.ANSWER,
-    CouncilPart.MERGE,
-    CouncilPart.TURN,
-    CouncilPart.DISSENT,
-    CouncilPart.SOLO,
-    CouncilPart.CHECK,
+    *("", CouncilPart.QUESTION, CouncilPart.ANSWER, CouncilPart.MERGE, CouncilPart.TURN),
+    *(CouncilPart.DISSENT, CouncilPart.SOLO, CouncilPart.CHECK),
 )
 """The parts that are shown as rows; the others are read by Moot."""
 
@@ -639,18 +633,10 @@ class UsageEntry(Usage):
     author: str = ""
 
     @classmethod
-    def of(
-        cls, usage: Usage, message_id: str, at: str, session_id: str, author: Author | None
-    ) -> "UsageEntry":
+    def of(cls, usage: Usage, message_id: str, at: str, session_id: str, author: Author | None) -> Self:
         """Return the entry of what a message, or a call that made none, used."""
-        return cls(
-            message_id=message_id,
-            at=at,
-            session_id=session_id,
-            author_id=author.id if author else "",
-            author=author.name if author else "",
-            **asdict(usage),
-        )
+        who: dict[str, Any] = {"author_id": author.id, "author": author.name} if author else {}
+        return cls(message_id=message_id, at=at, session_id=session_id, **who, **asdict(usage))
 
     @property
     def month(self) -> str:
@@ -704,12 +690,11 @@ def totals(calls: Iterable[tuple[str, Usage]]) -> dict[str, Total]:
         amounts = [amount or 0 for amount in _amounts(call)]
         counts = (1, call.cost_usd is None, call.subscribed, call.estimated)
         sums[name] = [*map(add, sums.get(name, nothing), (*counts, *amounts))]
-    return {name: _total(each[:4], each[4:]) for name, each in sums.items()}
+    return {name: _total(*each) for name, each in sums.items()}
 
 
-def _total(counts: Sequence[int], amounts: Sequence[float]) -> Total:
-    calls, unpriced, subscribed, estimated = counts
-    values: dict[str, Any] = dict(zip(AMOUNTS, amounts, strict=True))
+def _total(calls: int, unpriced: int, subscribed: int, estimated: int, *amounts: Any) -> Total:
+    values = dict(zip(AMOUNTS, amounts, strict=True))
     return Total(Usage(**values, estimated=estimated > 0), calls, unpriced, subscribed, estimated)
 
 
@@ -732,12 +717,10 @@ def used_text(total: Total, tokens: int | None = None) -> str:
 
 def limits_text(words: Callable[..., str], limits: RunLimits) -> str:
     """Return limits in short: `30 min · 100 calls · $2`."""
-    parts = (
-        words("unit.minutes", amount=limits.minutes) if limits.minutes else "",
-        words("limits.calls", count=limits.calls) if limits.calls else "",
-        words("unit.usd", amount=f"{limits.usd:g}") if limits.usd else "",
-    )
-    return " · ".join(filter(None, parts)) or words("setting.no_limit")
+    parts = [words("unit.minutes", amount=limits.minutes)] if limits.minutes else []
+    parts += [words("limits.calls", count=limits.calls)] if limits.calls else []
+    parts += [words("unit.usd", amount=f"{limits.usd:g}")] if limits.usd else []
+    return " · ".join(parts) or words("setting.no_limit")
 
 
 def near_text(words: Callable[..., str], limit: str, spent: float, most: float) -> str:

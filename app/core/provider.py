@@ -172,13 +172,10 @@ def believed(said: Iterable[ModelFacts], *, local: bool) -> ModelFacts:
     order: dict[str, int] = {source: place for place, source in enumerate(FactSource)}
     usual = ModelFacts(window=LOCAL_WINDOW if local else CLOUD_WINDOW)
     ranked = [*sorted(said, key=lambda facts: order.get(facts.source, len(order))), usual]
-    values: dict[str, Any] = {
-        field.name: next(
-            (value for facts in ranked if (value := getattr(facts, field.name)) != field.default),
-            field.default,
-        )
-        for field in dataclasses.fields(ModelFacts)
-    }
+    values: dict[str, Any] = {}
+    for each in dataclasses.fields(ModelFacts):
+        found = (getattr(facts, each.name) for facts in ranked)
+        values[each.name] = next((value for value in found if value != each.default), each.default)
     window = next(facts for facts in ranked if facts.window)
     return ModelFacts(**values | {"source": window.source, "at": window.at})
 

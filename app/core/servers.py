@@ -103,12 +103,8 @@ def is_login_to(kept: str, url: str) -> bool:
 def login_texts(kept: str) -> tuple[str, ...]:
     """Return the secrets in the kept text of a login: its tokens, and what the client is known by."""
     login = kept_login(kept)
-    places = (
-        ("tokens", "access_token"),
-        ("tokens", "refresh_token"),
-        ("client", "client_secret"),
-        ("given", "client_secret"),
-    )
+    places = [("tokens", "access_token"), ("tokens", "refresh_token")]
+    places += [("client", "client_secret"), ("given", "client_secret")]
     texts = [str((login.get(part) or {}).get(name) or "") for part, name in places]
     return tuple(text for text in texts if len(text) >= _SHORTEST_HIDDEN)
 
@@ -130,14 +126,8 @@ def parted(server: McpServer, leave: Collection[str] = ()) -> tuple[McpServer, d
     Those of the fields to `leave` stay where they are.
     """
     parts = _Parts(secret_fields(server), leave)
-    kept = replace(
-        server,
-        args=parts.arguments(server.args),
-        env={name: parts.variable("env", name, value) for name, value in server.env.items()},
-        url=parts.address("url", server.url),
-        headers={name: parts.variable("headers", name, value) for name, value in server.headers.items()},
-    )
-    return kept, parts.found
+    args, url = parts.arguments(server.args), parts.address("url", server.url)
+    return _with_values(replace(server, args=args, url=url), parts.variable), parts.found
 
 
 def resolved(server: McpServer, value: Callable[[str], str | None]) -> McpServer:
@@ -146,13 +136,15 @@ def resolved(server: McpServer, value: Callable[[str], str | None]) -> McpServer
     def fill(text: str) -> str:
         return REFERENCE.sub(lambda match: match[0] if (kept := value(match[1])) is None else kept, text)
 
-    return replace(
-        server,
-        args=tuple(fill(text) for text in server.args),
-        env={name: fill(text) for name, text in server.env.items()},
-        url=fill(server.url),
-        headers={name: fill(text) for name, text in server.headers.items()},
-    )
+    filled = replace(server, args=tuple(map(fill, server.args)), url=fill(server.url))
+    return _with_values(filled, lambda _kind, _name, text: fill(text))
+
+
+def _with_values(server: McpServer, change: Callable[[str, str, str], str]) -> McpServer:
+    """Return a server whose variables and headers have what `change` returns of kind, name and value."""
+    env = {name: change("env", name, value) for name, value in server.env.items()}
+    headers = {name: change("headers", name, value) for name, value in server.headers.items()}
+    return replace(server, env=env, headers=headers)
 
 
 def split_command(line: str, *, windows: bool = WINDOWS) -> list[str]:
@@ -246,11 +238,8 @@ def to_hide(field: str, value: str) -> tuple[str, ...]:
     telling = telling or (len(value) >= 12 and any(map(str.isdigit, value)) and any(map(str.isalpha, value)))
     if not telling:
         return ()
-    texts = [
-        value.strip(),
-        unquote(value),
-        *(match[2] for match in [_SCHEME.fullmatch(value.strip())] if match),
-    ]
+    texts = [value.strip(), unquote(value)]
+    texts += [match[2] for match in [_SCHEME.fullmatch(value.strip())] if match]
     texts += [user.partition(":")[2] for user in _USER.findall(value)]
     texts += [line.strip() for line in value.splitlines() if len(line) >= 20]
     return tuple(dict.fromkeys(text for text in texts if len(text) >= _SHORTEST_HIDDEN))
@@ -356,12 +345,8 @@ def _is_given(name: str, value: str) -> bool:
 
     A place in the file system is none, nor is what has blanks: it may be what runs, and must be seen.
     """
-    return (
-        _is_flag(name)
-        and _is_named(name, value)
-        and not _PATH.fullmatch(value)
-        and not re.search(r"\s", value)
-    )
+    may_run = _PATH.fullmatch(value) or re.search(r"\s", value)
+    return _is_flag(name) and _is_named(name, value) and not may_run
 
 
 def _is_part(name: str, value: str, kind: str = "url") -> bool:
@@ -420,10 +405,8 @@ _FIELDS = {
 # What other programs call a field; the last two are those of Windsurf and Gemini CLI.
 _OTHER_NAMES = {
     "environment": "env",
-    "transport": "type",
-    "transportType": "type",
-    "serverUrl": "url",
-    "httpUrl": "url",
+    **dict.fromkeys(("transport", "transportType"), "type"),
+    **dict.fromkeys(("serverUrl", "httpUrl"), "url"),
 }
 _ADDRESSES = ("url", "serverUrl", "httpUrl")
 # What stands around the servers: most programs, VS Code, Zed, opencode.
@@ -455,13 +438,8 @@ def is_web_address(text: str) -> bool:
         port_is_fine = parts.port is None or parts.port > 0
     except ValueError:
         return False
-    return (
-        parts.scheme in ("http", "https")
-        and bool(parts.hostname)
-        and parts.username is None
-        and port_is_fine
-        and not any(character.isspace() for character in text)
-    )
+    is_plain = parts.username is None and port_is_fine and not any(map(str.isspace, text))
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and is_plain
 
 
 def usual_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -583,18 +561,16 @@ def _parsed(text: str) -> object:
     and missing outer braces are no faults.
     """
     bare = text.startswith('"')
+    whole = f"{{{text}}}" if bare else text
     # Places in the text stay as they are.
-    whole = _COMMENT.sub(
-        lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), f"{{{text}}}" if bare else text
-    )
+    whole = _COMMENT.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), whole)
     whole = _LAST_COMMA.sub(lambda match: match[1] or " ", whole)
     try:
         return json.loads(whole)
     except json.JSONDecodeError as error:
         column = error.colno - (bare and error.lineno == 1)
-        raise BadInput(
-            "server_json_unreadable", line=error.lineno, column=column, detail=error.msg
-        ) from error
+        place = {"line": error.lineno, "column": column}
+        raise BadInput("server_json_unreadable", **place, detail=error.msg) from error
     except (ValueError, RecursionError) as error:
         raise BadInput("server_json_unreadable", line=1, column=1, detail=type(error).__name__) from error
 

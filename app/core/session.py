@@ -284,13 +284,10 @@ class DebateChoices(Frozen):
         """Return these choices with another end; who judges, and votes in each round, stay
         where they are still needed.
         """
-        votes, judge = ends.votes, self.judge if self.concludes and self.judge else ANY_JUDGE
-        return replace(
-            self,
-            polls=votes and self.polls,
-            final_ballots=votes and not self.polls,
-            judge=judge if ends == Ends.VERDICT else NO_JUDGE,
-        )
+        polls, final = (ends.votes and self.polls, ends.votes and not self.polls)
+        judge = self.judge if self.concludes and self.judge else ANY_JUDGE
+        judge = judge if ends == Ends.VERDICT else NO_JUDGE
+        return replace(self, polls=polls, final_ballots=final, judge=judge)
 
     def chosen(self) -> dict[str, Any]:
         """Return these choices alone, by name."""
@@ -730,12 +727,10 @@ def in_words(details: Mapping[str, object], texts: Texts) -> dict[str, object]:
     Pairs of a name and a provider's problem become words, and so do the `problem` of an MCP server, the
     `kind` of a failure and its `detail`.
     """
-    words = {
-        name: "; ".join(f"{who}: {texts(f'provider.{problem}')}" for who, problem in value)
-        if isinstance(value, tuple)
-        else value
-        for name, value in details.items()
-    }
+    words = dict(details)
+    for name, value in details.items():
+        if isinstance(value, tuple):
+            words[name] = "; ".join(f"{who}: {texts(f'provider.{problem}')}" for who, problem in value)
     if f"problem.{details.get('problem')}" in texts:
         words["problem"] = texts(f"problem.{details['problem']}")
     kind = str(details.get("kind"))

@@ -18,12 +18,8 @@ MOST_PATH: Final = 1_000
 # Bytes of UTF-8 of a folder's or a file's own name.
 MOST_NAME: Final = 240
 
-DEVICES: Final = frozenset(
-    (
-        *("con", "prn", "aux", "nul", "conin$", "conout$"),
-        *(f"{port}{number}" for port in ("com", "lpt") for number in range(10)),
-    )
-)
+_PORTS: Final = tuple(f"{port}{number}" for port in ("com", "lpt") for number in range(10))
+DEVICES: Final = frozenset(("con", "prn", "aux", "nul", "conin$", "conout$", *_PORTS))
 """The names that Windows reserves, with any suffix."""
 
 FORBIDDEN_SUFFIXES: Final = frozenset(
@@ -46,6 +42,7 @@ KEY_SUFFIXES: Final = frozenset(_OF_KEYS.split())
 KEY_FILES: Final = frozenset(("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"))
 # How the permission for a file begins that the user has named; the slashes of its path are colons there.
 _NAMED: Final = "file:"
+_UNLESS: Final = "read or written unless the user names them"
 _SIGNS: Final = '\\:*?"<>|'
 
 
@@ -110,13 +107,10 @@ def checked_path(path: str, named: Container[str] = ()) -> str:
     if exact(path) != path:
         raise BadPathError(path, f"the path has a control or invisible character: {exact(path)}")
     if any(sign in path for sign in _SIGNS):
-        raise BadPathError(
-            path, f"{path!r} has one of the characters {' '.join(_SIGNS)}; only / parts folders"
-        )
-    for character in path:
-        if not character.isascii() and any(
-            sign in unicodedata.normalize("NFKC", character) for sign in "./\\"
-        ):
+        why = f"{path!r} has one of the characters {' '.join(_SIGNS)}; only / parts folders"
+        raise BadPathError(path, why)
+    for character in filter(lambda item: not item.isascii(), path):
+        if not set("./\\").isdisjoint(unicodedata.normalize("NFKC", character)):
             raise BadPathError(path, f"{character!r} in {path!r} can be taken for a dot or a slash")
     if path.startswith("/"):
         raise BadPathError(path, f"{path!r} is absolute; a path begins in the session's own folder")
@@ -156,10 +150,7 @@ def _problem(name: str, *, closed: bool) -> str:
     if name in ("", ".", ".."):
         return "a part is empty, . or .., and nothing outside the session's folder can be reached"
     if closed and name.startswith("."):
-        return (
-            f"{name!r} begins with a dot, and hidden files are never read or "
-            f"written unless the user names them"
-        )
+        return f"{name!r} begins with a dot, and hidden files are never {_UNLESS}"
     if name[-1] in ". ":
         return f"{name!r} ends with a dot or a blank"
     if len(name.encode()) > MOST_NAME:
@@ -173,10 +164,7 @@ def _problem(name: str, *, closed: bool) -> str:
     # A copy is one too, as in id_rsa.bak or cert.pem~.
     first, *suffixes = (part.strip(" ~") for part in told.split("."))
     if closed and ((first in KEY_FILES and suffixes != ["pub"]) or KEY_SUFFIXES.intersection(suffixes)):
-        return (
-            f"{name!r} is the name of a file for keys, and such files are "
-            f"never read or written unless the user names them"
-        )
+        return f"{name!r} is the name of a file for keys, and such files are never {_UNLESS}"
     return ""
 
 

@@ -89,11 +89,8 @@ def readable(text: str) -> str:
 def exact(text: str, keep: str = "") -> str:
     """Return a text for the letter, as in a command line or a name: blanks other than " " are codes too."""
     shown = visible(text, keep, joiners=False)
-    if shown.isascii():
-        return shown
-    return "".join(
-        _code(ord(item)) if unicodedata.category(item) == "Zs" and item != " " else item for item in shown
-    )
+    blanks = {ord(item) for item in set(shown) - {" "} if unicodedata.category(item) == "Zs"}
+    return shown.translate({blank: _code(blank) for blank in blanks})
 
 
 def without_steering(text: str) -> str:
@@ -214,22 +211,12 @@ LANGUAGES: tuple[str, ...] = ("en", "ko")
 # How well-known names in Latin letters are read in Korean, in small letters; the first reading decides the
 # particle.
 KOREAN_READINGS: dict[str, tuple[str, ...]] = {
-    "ada": ("에이다",),
-    "anthropic": ("앤트로픽",),
-    "ben": ("벤",),
-    "claude": ("클로드",),
-    "cleo": ("클레오",),
-    "deepseek": ("딥시크",),
-    "gemini": ("제미나이", "제미니"),
-    "gpt": ("지피티", "챗지피티", "ChatGPT"),
-    "grok": ("그록",),
-    "llama": ("라마",),
-    "mistral": ("미스트랄",),
-    "ollama": ("올라마",),
-    "openai": ("오픈에이아이",),
-    "openrouter": ("오픈라우터",),
-    "qwen": ("큐웬",),
-}
+    "ada": ("에이다",), "anthropic": ("앤트로픽",), "ben": ("벤",), "claude": ("클로드",),
+    "cleo": ("클레오",), "deepseek": ("딥시크",), "gemini": ("제미나이", "제미니"),
+    "gpt": ("지피티", "챗지피티", "ChatGPT"), "grok": ("그록",), "llama": ("라마",),
+    "mistral": ("미스트랄",), "ollama": ("올라마",), "openai": ("오픈에이아이",),
+    "openrouter": ("오픈라우터",), "qwen": ("큐웬",),
+}  # fmt: skip
 
 # A Korean particle in both its forms, behind a blank: `‘{name}’을(를)`.
 _PARTICLE = re.compile(
@@ -607,11 +594,11 @@ def parsed_with_formulas(text: str, parser: Parser) -> Iterable[tuple[Any, Any]]
         for event, place in parsed(shown, parser):
             start, end = place["start"], place["end"]
             value = event.get("InlineMath", event.get("DisplayMath")) if isinstance(event, dict) else None
+            # What stands between single dollars may be two prices or two variables.
+            beside = source[start - 1 : start].isalnum() or source[end : end + 1].isalnum()
             if value is None:
                 events.append((event, place))
-            elif "DisplayMath" in event or _is_formula(
-                value, source[start - 1 : start], source[end : end + 1]
-            ):
+            elif "DisplayMath" in event or not (beside or _MONEY.match(value)):
                 events.append(({"Formula": _source(value, source[start:end].decode("utf-8"))}, place))
             else:
                 wrong.append(start)
@@ -658,11 +645,6 @@ def _marked(source: bytes, code: Sequence[tuple[int, int]]) -> Iterator[tuple[in
             wanted, start = _CLOSING[mark], match.start()
 
 
-def _is_formula(value: str, before: bytes, after: bytes) -> bool:
-    """Whether what stands between single dollars is a formula; it may be two prices or two variables."""
-    return not before.isalnum() and not after.isalnum() and not _MONEY.match(value)
-
-
 def _source(value: str, text: str) -> str:
     """Return a formula as it was written; between its lines may be the marks of a quotation."""
     return text[:2] + value + text[-2:] if _QUOTED_LINE.search(text) else text
@@ -704,11 +686,9 @@ def open_as_text(text: str) -> str:
     if start < 0:
         return text
     # Lines are kept, so that the source looks as it was written.
-    source = _PUNCTUATION.sub(r"\\\1", text[start:].rstrip("\n"))
+    source = _PUNCTUATION.sub(r"\\\1", text[start:].rstrip("\n")).replace("\n", "\\\n")
     before = text[:start].removesuffix("\n")
-    return (
-        before + ("\\\n" if before.strip() and before != text[:start] else "") + source.replace("\n", "\\\n")
-    )
+    return before + ("\\\n" if before.strip() and before != text[:start] else "") + source
 
 
 def _open_formula(text: str) -> int:

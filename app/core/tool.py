@@ -4,6 +4,7 @@ Also which assistant a call names, and the arguments of a call as rows, for thos
 run.
 """
 
+import contextlib
 import json
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -396,9 +397,8 @@ def read_arguments(text: str) -> dict[str, Any]:
     except RecursionError:
         raise ToolError("The arguments are nested too deeply.") from None
     except ValueError as error:
-        raise ToolError(
-            f"The arguments are not valid JSON ({error}). They may have been cut: send them again, whole."
-        ) from None
+        again = "They may have been cut: send them again, whole."
+        raise ToolError(f"The arguments are not valid JSON ({error}). {again}") from None
     if not isinstance(value, dict):
         raise ToolError(f"The arguments must be one JSON object, not {type(value).__name__}.")
     return value
@@ -427,41 +427,26 @@ def _no_constant(name: str) -> Any:
 
 def changed_tools(status: ServerStatus, texts: Texts) -> list[str]:
     """Return a line for each changed tool of a server: what is new of it."""
-    return [
-        f"{exact(tool)}: {', '.join(texts(f'consent.new.{code}') for code in codes)}"
-        for tool, codes in status.changes.items()
-    ]
+    new = {tool: [texts(f"consent.new.{code}") for code in codes] for tool, codes in status.changes.items()}
+    return [f"{exact(tool)}: {', '.join(what)}" for tool, what in new.items()]
 
 
-def argument_rows(arguments: str) -> list[tuple[str, str]]:
-    """Return each argument's name with its value as JSON, over several lines if it is nested.
+def argument_rows(arguments: str, *, plainly: bool = False) -> list[tuple[str, str]]:
+    """Return each argument's name with its value as JSON, over several lines if it is nested; `plainly`
+    texts as they are, but for those that would be taken for another value.
 
     A text that is no object, or has a field twice, which parsers read in different ways, comes back whole and
     nameless. Invisible characters are shown as codes.
     """
-    found = _argument_fields(arguments)
-    if found is None:
-        return [("", exact(arguments, "\n"))]
-    return [(exact(name), exact(_in_json(value), "\n")) for name, value in found.items()]
-
-
-def readable_rows(arguments: str) -> list[tuple[str, str]]:
-    """Return `argument_rows` with texts as they are, but for those that would be taken for another value."""
-    found = _argument_fields(arguments)
-    if found is None:
-        return argument_rows(arguments)
-    return [
-        (exact(name), exact(value if isinstance(value, str) and _is_plain(value) else _in_json(value), "\n"))
-        for name, value in found.items()
-    ]
-
-
-def _argument_fields(arguments: str) -> Mapping[str, object] | None:
-    try:
+    found = None
+    with contextlib.suppress(ValueError, RecursionError):
         found = json.loads(arguments, object_pairs_hook=_without_doubles)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) and found else None
+    rows = []
+    for name, value in found.items() if isinstance(found, dict) else ():
+        as_it_is = plainly and isinstance(value, str) and _is_plain(value)
+        shown = value if as_it_is else json.dumps(value, ensure_ascii=False, indent=2)
+        rows.append((exact(name), exact(shown, "\n")))
+    return rows or [("", exact(arguments, "\n"))]
 
 
 def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -469,10 +454,6 @@ def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(found) != len(pairs):
         raise ValueError("a field stands twice")
     return found
-
-
-def _in_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def _is_plain(text: str) -> bool:

@@ -95,9 +95,8 @@ class Turns:
                 self._versions.setdefault((message.follows, message.role), []).append(turn_id)
                 self._roots[turn_id] = turn_id
             else:
-                self._called.setdefault(parent, {}).setdefault(message.parent_call_id or "", []).append(
-                    turn_id
-                )
+                calls = self._called.setdefault(parent, {})
+                calls.setdefault(message.parent_call_id or "", []).append(turn_id)
                 self._roots[turn_id] = self._roots.get(parent, turn_id)
             if turn_id in self._called:
                 # In a damaged log turns may begin before their caller, or call each other in a ring.
@@ -139,11 +138,8 @@ class Turns:
     @property
     def work_turn(self) -> str:
         """The workflow's own turn, the parent of its steps; "" while no step has begun."""
-        messages = self.messages.values()
-        return next(
-            (each.turn_id for each in messages if each.author.id == WORKFLOW and each.parent_turn_id is None),
-            "",
-        )
+        own = (each for each in self.messages.values() if each.author.id == WORKFLOW)
+        return next((each.turn_id for each in own if each.parent_turn_id is None), "")
 
     # Calls
 
@@ -187,12 +183,8 @@ class Turns:
         for each in found:
             called = self._called.get(each, {})
             calls = (call.id for message in self.said(each) for call in message.tool_calls) if called else ()
-            fresh = [
-                turn
-                for call in dict.fromkeys((*calls, *called))
-                for turn in called.get(call, ())
-                if turn not in seen
-            ]
+            turns = (turn for call in dict.fromkeys((*calls, *called)) for turn in called.get(call, ()))
+            fresh = [turn for turn in turns if turn not in seen]
             seen.update(fresh)
             found += fresh
         return found
@@ -338,22 +330,10 @@ def handed_at_once(answer: Message) -> tuple[str, ...]:
 
 def failed_result(answer: Message, call_id: str, text: str) -> Message:
     """Return the failed result of a call that was not carried out to its end, in the turn of its answer."""
-    return new_message(
-        Role.TOOL,
-        answer.author,
-        answer.turn_id,
-        content=text,
-        parent_turn_id=answer.parent_turn_id,
-        parent_call_id=answer.parent_call_id,
-        follows=answer.follows,
-        retakes=answer.retakes,
-        tool_call_id=call_id,
-        round=answer.round,
-        part=answer.part,
-        data=answer.data,
-        state=MessageState.FAILED,
-        why=answer.why,
-    )
+    names = ("parent_turn_id", "parent_call_id", "follows", "retakes", "round", "part", "data", "why")
+    same = {name: getattr(answer, name) for name in names}
+    same |= {"content": text, "tool_call_id": call_id, "state": MessageState.FAILED}
+    return new_message(Role.TOOL, answer.author, answer.turn_id, **same)
 
 
 def last_answer(messages: Sequence[Message]) -> Message | None:
@@ -372,11 +352,8 @@ def is_over(messages: Sequence[Message]) -> bool:
     if answer is None:
         return False
     calls = {call.id for call in answer.tool_calls}
-    return not calls or any(
-        each.control == Control.END and each.state == MessageState.DONE
-        for each in messages
-        if each.tool_call_id in calls
-    )
+    ended = (each for each in messages if each.control == Control.END and each.state == MessageState.DONE)
+    return not calls or any(each.tool_call_id in calls for each in ended)
 
 
 def asked_at(messages: Sequence[Message], *, group: bool) -> int:
@@ -430,14 +407,10 @@ def without_approvals(session: Session, messages: Sequence[Message]) -> Unapprov
             if not is_step and (message.turn_id, call.id) not in finished:
                 closed = failed_result(message, call.id, CLOSED_RESULT)
                 results.setdefault((message.turn_id, call.id), closed)
-    kept: list[Message] = []
-    changed: list[Message] = []
-    for message in messages:
-        kept.append(message)
-        if message.asks and _is_of_call(message, results):
-            kept[-1] = message.dismissed()
-            changed.append(kept[-1])
-    written = (*changed, *results.values())
+    asking = (message for message in messages if message.asks and _is_of_call(message, results))
+    dismissed = {message.id: message.dismissed() for message in asking}
+    kept = (dismissed.get(message.id, message) for message in messages)
+    written = (*dismissed.values(), *results.values())
     if session.chat is not None or session.debate is not None:
         session = replace(session, **session.allowing(()))  # type: ignore[arg-type]
         if session.chat is not None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QScrollArea,
 
 from app.core.message import Author, Message, Prompt
 from app.core.texts import exact
-from app.core.tool import argument_rows, readable_rows
+from app.core.tool import argument_rows
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.approval_card import ApprovalCard, ArgumentsBox
 from app.gui.widgets.question_card import OptionRow, QuestionCard
@@ -303,7 +303,7 @@ def test_signs_nobody_sees_are_written_out(sign):
 def test_arguments_that_could_be_read_two_ways_stay_as_they_came():
     twice = '{"path": "/tmp/a", "path": "/etc/passwd"}'
     for text in (twice, "not json", "[" * 100_000, '["a"]', "{}"):
-        assert argument_rows(text) == readable_rows(text) == [("", text)]
+        assert argument_rows(text) == argument_rows(text, plainly=True) == [("", text)]
 
 
 @pytest.mark.threat("T14")
@@ -311,7 +311,7 @@ def test_arguments_are_rows_in_which_no_value_passes_for_another():
     arguments = json.dumps(
         {"a": 1, "text": "x\ny", "empty": "", "no": "null", "deep": {"b": [2]}, "sp": " x"}
     )
-    shown = dict(readable_rows(arguments))
+    shown = dict(argument_rows(arguments, plainly=True))
     assert shown == {
         "a": "1",
         "text": "x\ny",

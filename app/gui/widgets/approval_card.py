@@ -21,7 +21,7 @@ from app.core.message import AGENT_OPTION, DENY_BECAUSE, Consent, Message, Promp
 from app.core.owned_tasks import start_owned
 from app.core.session import OF_FOLDER
 from app.core.texts import exact, size_text, unmarked, visible
-from app.core.tool import VIEWER_BYTES, called, readable_rows
+from app.core.tool import VIEWER_BYTES, argument_rows, called
 from app.engine.chat.commands import MAX_REASON, lasting_answers, takes_reason
 from app.engine.work import arguments_of
 from app.gui.display.appearance import Language, Look
@@ -320,7 +320,7 @@ class ArgumentsBox(QPlainTextEdit):
         self.setObjectName("approval_arguments")
         self.setProperty("kind", "code")
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self._write(readable_rows(arguments))
+        self._write(argument_rows(arguments, plainly=True))
         self._in_view = 0
 
     def _write(self, rows: Sequence[tuple[str, str]]) -> None:
