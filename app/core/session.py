@@ -597,6 +597,7 @@ class Reason(StrEnum):
     FAILED_TURNS = "failed_turns"
     TWO_FAILURES = "two_failures"
     NOBODY_ANSWERED = "nobody_answered"
+    NOT_ANSWERED = "not_answered"
     ROUNDS_DONE = "rounds_done"
     TOO_FEW = "too_few"
     EXHAUSTED = "exhausted"
@@ -679,6 +680,11 @@ def resumable(session: Session | SessionSummary) -> bool:
 def has_ended(session: Session | SessionSummary) -> bool:
     """Say whether a session has ended; one that was stopped has, and can be resumed."""
     return session.status in ENDED and not _failed(session)
+
+
+def not_answered(status: str, reason: str) -> bool:
+    """Say whether a chat or a group waits for its user because its last answer failed."""
+    return (status, reason) == (Status.IDLE, Reason.NOT_ANSWERED)
 
 
 def _failed(session: Session | SessionSummary) -> bool:

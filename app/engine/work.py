@@ -24,6 +24,7 @@ from app.core.session import (
     Status,
     code_of_session,
     main_code,
+    not_answered,
     paused_text,
     reason_code,
     reason_text,
@@ -249,7 +250,10 @@ class _Maker:
             return self._running()
         if status in (Status.PAUSED, Status.IDLE) and self._code in LIMITS:
             return self._make(WorkState.NEEDS_YOU, self._limit(), Needs.LIMIT)
+        began = summary.kind == "group" or summary.asked_by
         if status == Status.ERROR or (status, code) == (Status.COMPLETED, Reason.TOO_FEW):
+            return self._failed()
+        if began and not_answered(status, code):
             return self._failed()
         if (status, code) == (Status.PAUSED, Reason.CRITERIA_UNMET):
             return self._make(WorkState.NEEDS_YOU, self._met(reason_text(code, self.texts)), Needs.CRITERIA)
@@ -260,7 +264,6 @@ class _Maker:
             # An answer that was stopped in a chat is none that waits to go on.
             is_chat = status == Status.IDLE and summary.kind == "chat"
             return None if is_chat else self._make(WorkState.STOPPED, self._put_aside())
-        began = summary.kind == "group" or summary.asked_by
         if status == Status.COMPLETED or (status == Status.IDLE and began and summary.messages):
             return self._make(WorkState.DONE, self._met(self.texts("status.completed")))
         return None

@@ -11,7 +11,7 @@ from app.core.definitions import Busy
 from app.core.errors import FailureKind, ProviderError
 from app.core.message import Usage
 from app.core.provider import Finished, ModelRequest
-from app.core.session import Status
+from app.core.session import Reason, Status
 from app.core.settings import RunLimits, Settings
 from app.engine.work import NEVER, Needs, WorkAction, WorkRow, WorkState
 from app.storage.paths import DataPaths
@@ -354,6 +354,30 @@ async def test_what_a_program_began_is_work_also_when_it_is_done(tmp_path: Path)
     await made.engine.wait(session_id)
     assert made.engine.sessions()[0].status == Status.IDLE
     assert found(made, session_id).state == WorkState.DONE
+
+
+async def test_whose_last_answer_failed_is_marked_until_another_one_is_shown(tmp_path: Path) -> None:
+    denied = [ProviderError("authentication", "401")]
+    made = await read(test_turn.bench(tmp_path, [denied, ["Yes."], denied]))
+    session_id = await made.engine.chats.start("main", "Do it.", asked_by="Claude Code")
+
+    async def states() -> tuple[str, str]:
+        await made.engine.wait(session_id)
+        [summary] = made.engine.sessions()
+        return summary.status, summary.reason
+
+    assert await states() == (Status.IDLE, Reason.NOT_ANSWERED)
+    assert brief(found(made, session_id))[:2] == (WorkState.NEEDS_YOU, Needs.FAILURE)
+    live = made.engine.live(session_id)
+    assert live is not None
+    failed_turn = live.shown()[-1].turn_id
+    await made.engine.chats.retry(session_id, live.shown()[-1].id)
+    assert await states() == (Status.IDLE, "")
+    assert found(made, session_id).state == WorkState.DONE
+    await made.engine.chats.choose_version(session_id, failed_turn)
+    assert await states() == (Status.IDLE, Reason.NOT_ANSWERED)
+    await made.engine.chats.choose_version(session_id, live.turns.versions(failed_turn)[-1])
+    assert await states() == (Status.IDLE, "")
 
 
 async def test_a_paused_run_of_the_user_is_stopped_with_other_words(tmp_path: Path) -> None:

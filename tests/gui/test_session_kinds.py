@@ -62,7 +62,15 @@ def test_a_debate_past_its_last_round_is_paused_at_the_last(qapp):
     assert state_of(summary("paused", at=4), Language(FOLDER, "en"))[0] == "Paused at round 3"
 
 
+def test_a_chat_whose_last_answer_failed_is_marked(qapp):
+    chat = summary("idle", "not_answered")._replace(kind="chat")
+    assert state_of(chat, Language(FOLDER, "en")) == ("Failed: no answer", "error")
+    assert state_of(chat, Language(FOLDER, "ko")) == ("실패: 답변 없음", "error")
+    assert state_of(chat._replace(reason=""), Language(FOLDER, "en")) == ("Your turn", "neutral")
+
+
 def test_what_failed():
+    assert failed("idle", "not_answered")
     assert failed("completed", "too_few")
     assert failed("error", "")
     assert not failed("completed", "rounds_done")

@@ -49,7 +49,7 @@ from app.core.session import (
 from app.core.settings import HistoryLength, RunLimits
 from app.core.texts import clean_text, trimmed, visible
 from app.core.tool import is_object
-from app.engine.chat.run import close_turns, model_for, open_questions, user_message
+from app.engine.chat.run import close_turns, model_for, open_questions, show_head, user_message
 from app.engine.chat.titles import MAX_TITLE, title_of
 from app.engine.drafts import Drafts
 from app.engine.history import extract, limit_for, turns_to_replace
@@ -400,7 +400,7 @@ class Chats:
         message = found_message(live, message_id)
         turn_id = live.turns.root(message.turn_id)
         await self._sessions.interrupt(live)
-        self._change(live, head=turn_id)
+        show_head(live, turn_id)
         if message.role == Role.ASSISTANT and (message.state != "done" or message.note):
             await self._say(live, self._prompts.line(live.session.language, "assistant", "continue"), ())
 
@@ -410,7 +410,7 @@ class Chats:
         if not live.turns.said(turn_id):
             raise NotFound("message_not_found", message=turn_id)
         await self._sessions.interrupt(live)
-        self._change(live, head=live.turns.latest_leaf(turn_id))
+        show_head(live, live.turns.latest_leaf(turn_id))
 
     # Assistant, mode, title
 

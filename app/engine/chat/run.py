@@ -79,7 +79,7 @@ class ChatRun(Run):
             case Ask() if self._limit:
                 self._live.change(status=Status.PAUSED, reason=self._limit)
             case Ask() if not (done and self._live.session.all_criteria()):
-                self._live.change(status=Status.IDLE, reason="")
+                self._live.change(status=Status.IDLE, reason=idle_reason(self._live, chat.head))
             case Ask() if not self._pausing:
                 await self._check(chat.head)
             case Send(queued) if not self._pausing and self._services.drafts.holds(self._live.id, queued.id):
@@ -252,6 +252,20 @@ def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> No
                 written.append(failed_result(answer, call.id, STOPPED_RESULT))
     if written:
         live.finish_messages(written)
+
+
+def show_head(live: LiveSession, head: str) -> None:
+    """Make another turn the last one shown, with what its answer says of the session."""
+    session = live.chat_session
+    is_idle = session.status == Status.IDLE and session.reason in ("", Reason.NOT_ANSWERED)
+    reason = idle_reason(live, head) if is_idle else session.reason
+    live.change(chat=replace(session.chat, head=head), reason=reason)
+
+
+def idle_reason(live: LiveSession, head: str) -> str:
+    """Return the reason of a session in which it is the user's turn after `head`: that its answer failed."""
+    answer = last_answer(live.turns.said(head))
+    return Reason.NOT_ANSWERED if answer is not None and answer.state == MessageState.FAILED else ""
 
 
 def open_questions(live: LiveSession) -> Iterator[Message]:

@@ -42,6 +42,7 @@ from app.core.session import (
     SessionSummary,
     Status,
     main_code,
+    not_answered,
     reason_code,
     short_reason,
 )
@@ -225,11 +226,12 @@ def kind_text(kind: str, words: Language) -> str:
 
 
 def failed(status: str, reason: str) -> bool:
-    """Say whether a session failed: also a debate with too few answers, and a workflow
-    that a failed step holds up.
+    """Say whether a session failed: also a debate with too few answers, a workflow
+    that a failed step holds up, and a chat whose last answer failed.
     """
     held_up = (Status.COMPLETED, Reason.TOO_FEW), (Status.PAUSED, Reason.STEP_FAILED)
-    return status == Status.ERROR or (status, main_code(reason)) in held_up
+    held = (status, main_code(reason)) in held_up
+    return status == Status.ERROR or held or not_answered(status, reason)
 
 
 def checking(session: Session | SessionSummary) -> bool:
@@ -264,7 +266,7 @@ def state_of(session: Session | SessionSummary, language: Language) -> tuple[str
     """Return a state in a few words and the tone of its chip."""
     status, kind = session.status, kind_of(session)
     said = short_reason(session, language.texts)
-    if status == Status.IDLE and kind.waits_for_user:
+    if status == Status.IDLE and kind.waits_for_user and not not_answered(status, session.reason):
         return language("status.your_turn"), "neutral"
     if waits_its_turn(session):
         return language("status.busy"), "warn"
