@@ -12,7 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QRegularExpression, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeyEvent, QRegularExpressionValidator
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLineEdit, QPlainTextEdit, QWidget
 
 from app.core.catalog import MOST_WINDOW
 from app.core.definitions import SavedPrompt
@@ -73,7 +73,7 @@ class AskDialog(Dialog):
         spacing: int = 10,
         width: int = 0,
         height: int = 0,
-    ) -> QVBoxLayout:
+    ) -> QBoxLayout:
         """Lay out parts in a column with the buttons under them, after `before` in their row.
 
         With a width the dialog gets that, and the height that its parts need if none is given.

@@ -4,21 +4,12 @@ order.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QFrame,
-    QHBoxLayout,
-    QLayout,
-    QSizePolicy,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QFrame, QLayout, QSizePolicy, QStackedWidget, QWidget
 from shiboken6 import createdByPython
 
 if TYPE_CHECKING:
@@ -39,28 +30,27 @@ STRETCH = Stretch()
 Item = QWidget | QLayout
 # A widget or layout, alone or with its stretch factor and alignment; an integer is a gap in pixels.
 Part = Item | tuple[Item, int] | tuple[QWidget, int, Qt.AlignmentFlag] | Stretch | int
-Layout = TypeVar("Layout", bound=QBoxLayout)
 Margins = int | tuple[int, int, int, int] | None
 
 
 def hbox(
     *parts: Part, inside: QWidget | None = None, margins: Margins = 0, spacing: int | None = None
-) -> QHBoxLayout:
+) -> QBoxLayout:
     """Return a row of parts, as the layout of the widget `inside` if given.
 
     Margins are in pixels: left, top, right and bottom, or one number for all; None keeps the style's.
     """
-    return _filled(QHBoxLayout() if inside is None else QHBoxLayout(inside), parts, margins, spacing)
+    return _filled(QBoxLayout(QBoxLayout.Direction.LeftToRight, inside), parts, margins, spacing)
 
 
 def vbox(
     *parts: Part, inside: QWidget | None = None, margins: Margins = 0, spacing: int | None = None
-) -> QVBoxLayout:
+) -> QBoxLayout:
     """Return a column of parts; see `hbox`."""
-    return _filled(QVBoxLayout() if inside is None else QVBoxLayout(inside), parts, margins, spacing)
+    return _filled(QBoxLayout(QBoxLayout.Direction.TopToBottom, inside), parts, margins, spacing)
 
 
-def centred(widget: QWidget, width: int) -> QHBoxLayout:
+def centred(widget: QWidget, width: int) -> QBoxLayout:
     """Return a row with a widget in its middle that grows up to a width in pixels."""
     widget.setMaximumWidth(width)
     return hbox(STRETCH, (widget, 1000), STRETCH)
@@ -140,8 +130,7 @@ def empty(layout: QLayout) -> None:
 
 def set_across(line: QBoxLayout, across: bool) -> None:
     """Lay out the parts of a line side by side, or one below the other."""
-    side, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-    line.setDirection(side if across else below)
+    line.setDirection(line.Direction.LeftToRight if across else line.Direction.TopToBottom)
 
 
 ANY_SIZE = 16_777_215
@@ -167,7 +156,7 @@ def drop(widget: QWidget) -> None:
     widget.deleteLater()
 
 
-def _filled(layout: Layout, parts: tuple[Part, ...], margins: Margins, spacing: int | None) -> Layout:
+def _filled(layout: QBoxLayout, parts: tuple[Part, ...], margins: Margins, spacing: int | None) -> QBoxLayout:
     if margins is not None:
         layout.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
     if spacing is not None:
@@ -217,12 +206,18 @@ def focused_in(widget: QWidget) -> QWidget | None:
 
 def stops_in(widget: QWidget) -> list[QWidget]:
     """Return what Tab stops at in a widget, in order: itself, if it takes the focus, and what is in it."""
-    chain = (widget, *focus_chain(widget))
-    # A widget with a focus proxy is no stop itself, or Qt would count the proxy twice.
-    takes = [
-        stop for stop in chain if stop.focusPolicy() != Qt.FocusPolicy.NoFocus and stop.focusProxy() is None
-    ]
-    return [stop for stop in takes if stop is widget or widget.isAncestorOf(stop)]
+    stops: list[QWidget] = []
+    # What is in it may stand anywhere in the chain of its window; a menu in it has a chain of its own.
+    left = 1 + sum(inside.window() is widget.window() for inside in widget.findChildren(QWidget))
+    for part in chain((widget,), focus_chain(widget)):
+        inside = part is widget or widget.isAncestorOf(part)
+        # A widget with a focus proxy is no stop itself, or Qt would count the proxy twice.
+        if inside and part.focusPolicy() != Qt.FocusPolicy.NoFocus and part.focusProxy() is None:
+            stops.append(part)
+        left -= inside
+        if not left:
+            break
+    return stops
 
 
 def put_where(place: QWidget, widgets: Sequence[QWidget]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QPoint, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QFocusEvent, QImage, QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QMenu, QScrollArea, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QListWidget, QMenu, QScrollArea, QWidget
 
 from app.core.files import ENCODINGS, PDF
 from app.core.message import Attachment, Attachments
@@ -321,7 +321,7 @@ class AttachmentStrip(ChipStrip):
             key = "chat.attachment.look" if one.media_type == PDF else "chat.attachment.encoding"
             name_button(choosing, self._language(key, name=one.name))
             row = chip.layout()
-            assert isinstance(row, QHBoxLayout)
+            assert isinstance(row, QBoxLayout)
             row.insertWidget(row.count() - 1, choosing)
         return chip
 

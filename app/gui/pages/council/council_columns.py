@@ -327,7 +327,6 @@ class CouncilColumns(QWidget):
         self._language, self._look = language, look
         self.all: dict[str, CouncilColumn] = {}
         # What Tab stops at in each column.
-        self._stops: dict[str, list[QWidget]] = {}
         self._is_merged = False
         # Whom the user chose to read alone.
         self._chosen: str | None = None
@@ -365,11 +364,9 @@ class CouncilColumns(QWidget):
             return False
         for column in self.all.values():
             boxes.drop(column)
-        self.all, self._stops = {}, {}
+        self.all = {}
         for place, who in enumerate((*participants, MERGED), 1):
             column = self.all[who] = CouncilColumn(self._language, self._look, place, asks=who != MERGED)
-            # Before it is in a window, whose whole tab order would be looked through.
-            self._stops[who] = boxes.stops_in(column)
             self.row.addWidget(column, 1)
             column.transcript.found.connect(partial(self.found.emit, who))
             column.use_requested.connect(self.use_requested)
@@ -390,7 +387,7 @@ class CouncilColumns(QWidget):
             self.row.removeWidget(column)
             self.row.insertWidget(place, column, 1)
         self._order = [*people, MERGED]
-        boxes.put_where(self, [stop for who in self._order for stop in self._stops[who]])
+        boxes.put_where(self, [stop for who in self._order for stop in boxes.stops_in(self.all[who])])
         self._show_columns()
 
     def show_held(self, record: Record, result: CouncilOutcome, people: People, *, compared: bool) -> None:

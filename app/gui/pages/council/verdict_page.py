@@ -275,18 +275,16 @@ class VerdictPage(Fitting, CitingPage):
             beside.append(self._journal(judged))
         for side, cards in ((left, found), (right, beside)):
             vbox(*filter(None, cards), STRETCH, inside=side, spacing=12)
-        # Before they are in a window, whose whole tab order would be looked through.
-        stops, beside_stops = stops_in(left), stops_in(right)
         self._columns.insertWidget(0, left, 1000)
         if self._beside:
             self._over.addWidget(right)
-            put_where(self.over_form, beside_stops)
+            put_where(self.over_form, stops_in(right))
         else:
             self._columns.insertWidget(1, right)
         right.setVisible(any(beside))
         self._right = right
         self._fit()
-        put_where(self, [*stops, *([] if self._beside else beside_stops)])
+        put_where(self, [*stops_in(left), *([] if self._beside else stops_in(right))])
         # What has the focus is made anew; without this the focus would leave the page.
         if focused:
             again = (side.findChild(QWidget, focused) for side in (left, right))

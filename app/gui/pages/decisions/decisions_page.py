@@ -13,7 +13,7 @@ from itertools import groupby
 
 from PySide6.QtCore import QObject, QRect, QRectF, Qt, Signal, SignalInstance
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.council import FAILED, HELD, Decision
 from app.core.provider import last_part
@@ -351,7 +351,7 @@ class DecisionDetails(Details):
         said = decided_text(decision, self._language) if not decision.decided else ""
         return [self._headed(icon, colour, text), *_text(said)]
 
-    def _headed(self, icon: str, colour: str, text: str, *more: QWidget) -> QHBoxLayout:
+    def _headed(self, icon: str, colour: str, text: str, *more: QWidget) -> QBoxLayout:
         """Return the first line of a card: an icon, a text, and at the right what else is given."""
         said = plain_label("value", text=text)
         return hbox(HeadingIcon(self._look, icon, colour), said, STRETCH, *more, spacing=8)

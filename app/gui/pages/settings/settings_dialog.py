@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, qVersion
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QDialog, QKeySequenceEdit, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QDialog, QKeySequenceEdit, QLabel, QWidget
 
 from app import __version__
 from app.core.errors import MootError
@@ -203,7 +203,7 @@ class ShortcutsPage(Page):
             lines.addLayout(hbox((label, 1), shown, margins=(14, 4, 14, 4)))
             yield
 
-    def _add_card(self) -> QVBoxLayout:
+    def _add_card(self) -> QBoxLayout:
         """Add an empty card; return the layout of its lines."""
         lines = vbox(margins=(0, 6, 0, 6), spacing=0)
         self._column.addWidget(frame("card", lines))
