@@ -12,7 +12,6 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from app.core.events import CallsStreamed, Event, EventBus, MessageDelta, MessageFinished, MessageStarted
 
 FRAME_MS = 16
-CROWDED_FRAME_MS = 33
 
 
 class Bridge(QObject):
@@ -123,7 +122,7 @@ class Bridge(QObject):
 
     def _wait_a_frame(self) -> None:
         if not self._frame.isActive():
-            self._frame.start(FRAME_MS if len(self._pending) < 2 else CROWDED_FRAME_MS)
+            self._frame.start(FRAME_MS if len(self._pending) < 2 else 33)
 
     def _on_frame(self) -> None:
         for message_id in (*self._pending, *self._calls):

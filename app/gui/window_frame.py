@@ -172,8 +172,7 @@ class WindowFrame(AppWindow):
         from app.gui.pages.first_page import FirstPage
         from app.gui.widgets.notices import Banner, Toasts
 
-        self.language = language
-        self.look = look
+        self.language, self.look = language, look
         language.choose_keys(written_keys(()))
         self.setWindowTitle(language("app.name"))
         self.setPalette(QPalette())

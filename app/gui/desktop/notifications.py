@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 QUIT = "quit"
 SIDES = (16, 22, 32, 64)
-NOTE_MS = 10_000
 REASONS = (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick)
 
 
@@ -67,7 +66,7 @@ class Tray(QObject):
     def show_note(self, title: str, text: str) -> None:
         """Show a notification through the system's tray."""
         # macOS would take it out of the notification centre again, before the user comes back.
-        self.icon.showMessage(title, text, self.icon.icon(), 0 if sys.platform == "darwin" else NOTE_MS)
+        self.icon.showMessage(title, text, self.icon.icon(), 0 if sys.platform == "darwin" else 10_000)
 
     def show_waiting(self, count: int) -> None:
         """Show how much needs the user."""
@@ -121,8 +120,7 @@ class Attention(QObject):
         self, window: QWidget, bridge: Bridge, alert: Callable[[QWidget], None] = QApplication.alert
     ) -> None:
         super().__init__(bridge)
-        self._window = window
-        self._alert = alert
+        self._window, self._alert = window, alert
         bridge.session_changed.connect(self._on_session_changed)
         bridge.prompt_asked.connect(lambda event: self._call(event.session_id))
 
@@ -298,7 +296,6 @@ log = logging.getLogger(__name__)
 
 SERVICE = "org.freedesktop.Notifications"
 SERVICE_PATH = "/org/freedesktop/Notifications"
-OPEN_ACTION = "default"
 
 
 class NotificationBus(QObject):
@@ -320,7 +317,7 @@ class NotificationBus(QObject):
             if not self._service.connected:
                 await self._connect()
             body = html.escape(text, quote=False) if self._markup else text
-            actions, hints = [OPEN_ACTION, action], {"desktop-entry": ("s", "moot")}
+            actions, hints = ["default", action], {"desktop-entry": ("s", "moot")}
             values = ("Moot", self._notes.get(session_id, 0), "moot", title, body, actions, hints, -1)
             answer = await self._service.call("Notify", "susssasa{sv}i", *values)
         except (

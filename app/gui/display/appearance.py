@@ -272,7 +272,6 @@ QAbstractItemView QListView QHeaderView QListBox QComboMenuItem QComboLineEdit Q
 FONT_CLASSES: Any = _FONTS.split()
 SYSTEM = "system"
 SCHEMES = {"light": QtCore.Qt.ColorScheme.Light, "dark": QtCore.Qt.ColorScheme.Dark}
-MOTION_MS = 200
 PIECE_S = 0.005
 POLISHED = QtCore.Qt.WidgetAttribute.WA_WState_Polished
 KOREAN_FAMILY = "Pretendard"
@@ -454,7 +453,7 @@ class Look(QtCore.QObject):
         sheet = style_sheet(self._sheet, self.tokens, text_scale())
         # Qt's own animations, and the transcript, ask the style for the duration.
         self._shown_moves = self.moves
-        duration = MOTION_MS if self._shown_moves else 0
+        duration = 200 if self._shown_moves else 0
         sheet += f"\nQAbstractScrollArea, QScrollBar {{ widget-animation-duration: {duration}; }}"
         every = self.app.allWidgets() if hidden_later else []
         hidden = [widget for widget in every if widget.testAttribute(POLISHED) and not widget.isVisible()]

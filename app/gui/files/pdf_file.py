@@ -47,7 +47,6 @@ CODE_PADDING = 8
 BODY_PX = 13
 BAR_STEP = 12
 PART_GAP = 14
-CHART_SHARE = 0.8
 ROOM_WITH_HEADING = 90
 """What a heading and the first lines below it need, in pixels."""
 SLICE = 500
@@ -91,8 +90,7 @@ class _Pages:
     """The pages of a PDF, filled from top to bottom."""
 
     def __init__(self, writer: QtGui.QPdfWriter, painter: QtGui.QPainter, font: QtGui.QFont) -> None:
-        self._writer = writer
-        self._painter = painter
+        self._writer, self._painter = writer, painter
         body = QtGui.QFont(font)
         body.setPixelSize(BODY_PX)
         self._style = TextStyle(body, code_font(BODY_PX - 1), LIGHT)
@@ -143,7 +141,7 @@ class _Pages:
         yield from self._set_markdown("\n".join(files_as_markdown(section.files)))
 
     def _chart_height(self) -> float:
-        return min(CHART_SHARE * self._width * CHART_HEIGHT / CHART_WIDTH, self._height)
+        return min(0.8 * self._width * CHART_HEIGHT / CHART_WIDTH, self._height)
 
     def _set_chart(self, chart: Chart) -> None:
         height = self._chart_height()

@@ -266,8 +266,7 @@ class _Builder:
     """Makes flat blocks from the parser's events in one pass."""
 
     def __init__(self, source: bytes, number: int | None) -> None:
-        self._source = source
-        self._number = number
+        self._source, self._number = source, number
         self._out = Parsed(source)
         self._depth = self._quote = self._heading = self._formulas = self._block_start = 0
         self._lists: list[int | None] = []

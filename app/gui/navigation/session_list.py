@@ -22,7 +22,6 @@ DRAGGED = "application/x-moot-session"
 STYLE = ListStyle(height=33, heading=34, left=8, note=11, selected_weight=520, fill="surface")
 INDENT = 14
 MOST_TITLE = 200
-MOST_NOW = 6
 # How a paused session is called in short, by the code of its reason; and what is said in place of a session's
 # age.
 _SHORT = {
@@ -69,7 +68,7 @@ class SessionRows(ItemModel):
         begun = sorted(summaries, key=attrgetter("created_at"), reverse=True)
         asks = [item for item in begun if self.asks(item)]
         runs = [item for item in begun if item.status == session.Status.RUNNING and not self.asks(item)]
-        summaries = self._take("side.now", [*asks, *runs][:MOST_NOW], summaries)
+        summaries = self._take("side.now", [*asks, *runs][:6], summaries)
         summaries = self._take("side.pinned", [item for item in summaries if item.id in pinned], summaries)
         within: dict[str, list[session.SessionSummary]] = {folder.id: [] for folder in folders}
         others: list[session.SessionSummary] = []
@@ -207,7 +206,6 @@ EXPORTS = (
     session.ExportFormat.JSON,
     session.ZIP,
 )
-FOLD_WIDTH = 21
 
 
 class SessionList(ItemList):
@@ -457,9 +455,7 @@ class SessionList(ItemList):
             # The window's own events are few: those of all widgets would slow down the whole program.
             self.window().windowHandle().installEventFilter(self)
             self.session_requested.emit(row.id)
-        elif (
-            isinstance(row, session.Folder) and self._pressed.x() < self.visualRect(index).left() + FOLD_WIDTH
-        ):
+        elif isinstance(row, session.Folder) and self._pressed.x() < self.visualRect(index).left() + 21:
             self._switch(row.id)
         elif isinstance(row, session.Folder):
             self._begin_in(row.id)

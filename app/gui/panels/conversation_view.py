@@ -52,9 +52,7 @@ class ConversationView(QWidget):
     ) -> None:
         """`names` are the object names of transcript, box and send button."""
         super().__init__()
-        self._names = names
-        self._language = language
-        self._look = look
+        self._names, self._language, self._look = names, language, look
         self._read_only = False
         self._session: Session | None = None
         self._filling = False
@@ -315,11 +313,8 @@ class QuestionCards(QObject):
         together: Callable[[Message], Sequence[Message]],
     ) -> None:
         super().__init__(holder)
-        self._language = language
-        self._look = look
-        self._holder = holder
-        self._names, self._together = names, together
-        self._answers = answers
+        self._language, self._look, self._holder, self._names = language, look, holder, names
+        self._together, self._answers = together, answers
         self.viewer = ViewerOffer(self)
         """What offers to install the viewer of pages."""
 

@@ -42,8 +42,7 @@ class Rows(OrderedDict[str, PaintedRow]):
 
     def __init__(self, model: transcript_model.TranscriptModel, height_of: HeightOf) -> None:
         super().__init__()
-        self._model = model
-        self._height_of = height_of
+        self._model, self._height_of = model, height_of
 
     def make(self, index: int, style: RowStyle, width: int) -> PaintedRow:
         """Return a new row, laid out in a width in pixels."""
@@ -176,7 +175,6 @@ AHEAD_MS = 3
 """After a frame and this time, a row that comes next is made."""
 CALM_MS = 80
 """Code is coloured when nothing has been scrolled for this time."""
-CALM_SLICE_S = 0.004
 
 
 def single_shot(parent: QObject, slot: Callable[[], None]) -> QTimer:
@@ -204,9 +202,7 @@ class Canvas(QObject):
     ) -> None:
         """`height_of` gives the height of the widget of an open question."""
         super().__init__(area)
-        self._area = area
-        self._model = model
-        self.style = style
+        self._area, self._model, self.style = area, model, style
         self.placed: list[Placed] = []
         self._ids: list[str] = []
         self.dirty: set[str] = set()
@@ -474,7 +470,7 @@ class Canvas(QObject):
 
     def _on_calm(self) -> None:
         """Colour the code that is read, not what is only scrolled past, a little at a time."""
-        until = thread_time() + CALM_SLICE_S
+        until = thread_time() + 0.004
         for placed in self.placed:
             row = self.row(placed.row)
             while segment := self.rows.plain_code(row):

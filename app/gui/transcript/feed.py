@@ -22,7 +22,6 @@ from app.gui.transcript.transcript_model import QUESTION, Splice, TranscriptMode
 
 SLICE = 200
 """This many messages are laid out in two to four milliseconds."""
-HELD_MS = 50
 
 
 class PendingMessages:
@@ -75,8 +74,6 @@ class PendingMessages:
 
 
 FRAME_MS = 33
-SINGLE_FRAME_MS = 16
-SLOWEST_FRAME_MS = 250
 BEAT_MS = 1_000
 TURN_MS = 66
 Versions = Mapping[str, tuple[int, int]]
@@ -107,10 +104,7 @@ class Feed(QObject):
         typing: TypingIndicator,
     ) -> None:
         super().__init__(area)
-        self._area = area
-        self._model = model
-        self._canvas = canvas
-        self._questions = questions
+        self._area, self._model, self._canvas, self._questions = area, model, canvas, questions
         self._questions.resized.connect(lambda message_id: canvas.renew([message_id]))
         self._typing = typing
         self._speaking: Author | None = None
@@ -242,7 +236,7 @@ class Feed(QObject):
     def _on_slice(self) -> None:
         if self._area.verticalScrollBar().isSliderDown():
             # Each slice would move what the reader drags.
-            self._slice.start(HELD_MS)
+            self._slice.start(50)
             return
         if len(self._pending):
             self._put_before(self._pending.take(SLICE))
@@ -433,8 +427,8 @@ class Feed(QObject):
         if not self._frame.isActive():
             live = self._model.live
             streams = sum(1 for placed in self._canvas.placed if self._model.id(placed.row) in live)
-            base = SINGLE_FRAME_MS if streams <= 1 else FRAME_MS
-            self._frame.start(round(min(SLOWEST_FRAME_MS, max(base, 10 * self._last_cost_ms))))
+            base = 16 if streams <= 1 else FRAME_MS
+            self._frame.start(round(min(250, max(base, 10 * self._last_cost_ms))))
 
     def _on_frame(self) -> None:
         """Draw the rows on screen that changed; the others only get their new size."""

@@ -137,8 +137,6 @@ def paint_avatar(painter: QPainter, style: RowStyle, speaker: RowSpeaker, rect: 
 
 
 TICK_MS = 350
-SECOND_MS = 1_000
-COUNTS_AFTER_S = 3
 THINKS_AFTER_S = 10
 """A model that has said nothing for so long most likely thinks."""
 
@@ -160,8 +158,7 @@ class TypingIndicator(QObject):
 
     def __init__(self, style: RowStyle, parent: QWidget) -> None:
         super().__init__(parent)
-        self._style = style
-        self._widget = parent
+        self._style, self._widget = style, parent
         self._speaker: RowSpeaker | None = None
         self._role = ""
         self._words = ""
@@ -205,7 +202,7 @@ class TypingIndicator(QObject):
     def wake(self) -> None:
         """Start the timer if the transcript is on the screen."""
         if self._speaker is not None and self._widget.isVisible():
-            self._timer.start(TICK_MS if animated(self._widget) else SECOND_MS)
+            self._timer.start(TICK_MS if animated(self._widget) else 1_000)
 
     def waiting_text(self) -> str:
         """Return what is waited for, and how long it has taken."""
@@ -213,7 +210,7 @@ class TypingIndicator(QObject):
         texts = self._style.texts
         if self._thinks():
             return texts("transcript.thinking_for", time=clock_text(seconds))
-        if seconds < COUNTS_AFTER_S:
+        if seconds < 3:
             return self._words
         return texts("transcript.waited", text=self._words or texts("transcript.waiting"), seconds=seconds)
 
@@ -341,10 +338,7 @@ class ContextRow(ABC, Generic[ContextT]):
     """A row drawn from one message; made when it comes on screen, dropped some time later."""
 
     def __init__(self, row_id: str, message: Message, style: RowStyle, context: ContextT, width: int) -> None:
-        self.row_id = row_id
-        self.message = message
-        self.style = style
-        self.context = context
+        self.row_id, self.message, self.style, self.context = row_id, message, style, context
         self.height = 0
         self.changed_from = 0
         self._width = width
@@ -587,9 +581,7 @@ class Chips:
     """Chips, as many side by side as fit."""
 
     def __init__(self, style: RowStyle, chips: Sequence[NamedChip], widest: int = 260) -> None:
-        self._style = style
-        self._widest = widest
-        self._chips = chips
+        self._style, self._widest, self._chips = style, widest, chips
         self._placed: list[tuple[QRect, str]] = []
         self.rect = QRect()
 

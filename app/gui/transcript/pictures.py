@@ -51,9 +51,7 @@ class PictureStrip:
     """The thumbnails of a message; one alone is larger. A click on one shows it large."""
 
     def __init__(self, style: RowStyle, row_id: str, pictures: Sequence[Shown]) -> None:
-        self._style = style
-        self._row_id = row_id
-        self._pictures = pictures
+        self._style, self._row_id, self._pictures = style, row_id, pictures
         self._boxes: list[QRect] = []
         self.links: list[Link] = []
 

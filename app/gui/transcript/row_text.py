@@ -136,8 +136,6 @@ class RowStyle:
 SEGMENT_CHARACTERS = 1_500
 QUOTE_STEP = 14
 CODE_PADDING = 10
-CODE_HEAD = 26
-RULE_HEIGHT = 9
 RULES_DRAWN = 400
 """Blocks of a message up to which a rule is a line of its own; after them it is an empty line."""
 
@@ -186,9 +184,7 @@ class Segment:
     """One piece: its document, its rectangle in the row and its range in the plain text."""
 
     def __init__(self, style: RowStyle, blocks: list[Block], first_block: int, start: int) -> None:
-        self._style = style
-        self.first_block = first_block
-        self.start = start
+        self._style, self.first_block, self.start = style, first_block, start
         self.rect = QRect()
         self._origin = QPointF()
         self._head = 0
@@ -222,9 +218,9 @@ class Segment:
         if self.kind != "text":
             shift += block.indent * document.INDENT
         shift = min(shift, width // 2)
-        self.rect = QRect(left + shift, top, width - shift, RULE_HEIGHT)
+        self.rect = QRect(left + shift, top, width - shift, 9)
         padding = CODE_PADDING if self.kind == CODE else 0
-        self._head = self._style.tall(CODE_HEAD) if padding and block.first else 0
+        self._head = self._style.tall(26) if padding and block.first else 0
         self._origin = QPointF(self.rect.left() + padding, top + self._head)
         if self.document is not None:
             self.document.setTextWidth(self.rect.width() - 2 * padding)

@@ -39,9 +39,6 @@ ENDED_CHIPS: dict[str, tuple[str, str]] = {
 }
 """The key and the tone of the chip of what did not end well."""
 
-SHORTEST_SHOWN_S = 0.05
-COUNTS_THOUGHT_AFTER_S = 10
-
 
 def chips_of(
     message: Message,
@@ -102,7 +99,7 @@ def thought_of(texts: Texts, *, going: bool, seconds: float | None) -> str:
     """Return the words of the line over the thinking; `seconds` are those until the first word, None
     if unknown.
     """
-    if going and seconds is not None and seconds >= COUNTS_THOUGHT_AFTER_S:
+    if going and seconds is not None and seconds >= 10:
         return texts("transcript.thinking_now_for", time=clock_text(int(seconds)))
     if going:
         return texts("transcript.thinking_now")
@@ -125,7 +122,7 @@ def meta_of(message: Message, texts: Texts, *, time: bool = False) -> str:
     With `time` the sending time stands before it, and tokens and cost after it.
     """
     parts = [sent] if time and (sent := sent_at(message)) else []
-    if message.seconds is not None and message.seconds >= SHORTEST_SHOWN_S:
+    if message.seconds is not None and message.seconds >= 0.05:
         parts.append(texts("transcript.seconds", seconds=f"{message.seconds:.1f}"))
     if time and message.usage is not None:
         total = Total.of(message.usage)

@@ -63,7 +63,6 @@ _NO_MARKS = dict.fromkeys(map(ord, "*`"))
 
 SEARCH_S = 0.003
 """Seconds of processor time for each step of a search."""
-AGAIN_MS = 150
 MAX_HITS = 1_000
 PARSED_AT_ONCE = 500
 """Characters of a message that are parsed at a time, in less than four milliseconds."""
@@ -137,8 +136,7 @@ class Finder:
     """
 
     def __init__(self, model: TranscriptModel, canvas: Canvas) -> None:
-        self._model = model
-        self._canvas = canvas
+        self._model, self._canvas = model, canvas
         self.words = self._wanted = ""
         self.chosen: SearchHit | None = None
         self.start_anew()
@@ -302,9 +300,7 @@ class Search(QObject):
     def __init__(self, model: TranscriptModel, canvas: Canvas, feed: Feed) -> None:
         super().__init__(canvas)
         self.marks = Marks()
-        self._model = model
-        self._canvas = canvas
-        self._feed = feed
+        self._model, self._canvas, self._feed = model, canvas, feed
         self.finder = Finder(model, canvas)
         self._timer = single_shot(self, self._go_on)
         feed.turn_changed.connect(self._on_turn_changed)
@@ -371,7 +367,7 @@ class Search(QObject):
     def _on_turn_changed(self, turn_id: str) -> None:
         """Search in a turn again a moment later, when more of it may have come."""
         if self.finder.look_again(turn_id) and not self._timer.isActive():
-            self._timer.start(AGAIN_MS)
+            self._timer.start(150)
 
     def _on_loaded(self) -> None:
         """Mark the same words in other messages, without moving the reader."""

@@ -131,9 +131,6 @@ class Selection:
         return (markdown_of if markdown else plain_of)(blocks, start, min(end, length))
 
 
-AUTO_SCROLL_MS = 40
-
-
 class Pointer(QObject):
     """Turns mouse events into selections and actions."""
 
@@ -146,13 +143,10 @@ class Pointer(QObject):
     ) -> None:
         """`act(row, action, point)` does what a row offers."""
         super().__init__(area)
-        self._area = area
-        self._canvas = canvas
-        self._selection = selection
-        self._act = act
+        self._area, self._canvas, self._selection, self._act = area, canvas, selection, act
         self._pressed: str | None = None
         self._drag = QPoint()
-        self._auto_scroll = timer(self, AUTO_SCROLL_MS, self._on_auto_scroll)
+        self._auto_scroll = timer(self, 40, self._on_auto_scroll)
 
     def press(self, event: QMouseEvent) -> None:
         """Begin a selection, or extend it with Shift."""
@@ -234,9 +228,7 @@ class Keyboard:
     """The focused action, and the keys that extend a selection."""
 
     def __init__(self, model: TranscriptModel, canvas: Canvas, selection: Selection) -> None:
-        self._model = model
-        self._canvas = canvas
-        self._selection = selection
+        self._model, self._canvas, self._selection = model, canvas, selection
         self.target: KeyTarget | None = None
 
     def to_next(self, *, forward: bool) -> bool:

@@ -33,12 +33,6 @@ GROUP = "group"
 QUESTION = "question"
 SUMMARY = "summary"
 
-TURN_GAP = 22
-STEP_GAP = 16
-CARD_GAP = 4
-UNDER_TEXT_GAP = 6
-TEXT_GAP = 8
-
 
 class RowEntry(NamedTuple):
     """One row: what it shows and its place.
@@ -159,14 +153,14 @@ def _spaced(entries: Iterable[RowEntry]) -> Iterator[RowEntry]:
 
 def _gap(before: RowEntry | None, entry: RowEntry) -> int:
     if before is None or (entry.kind == MESSAGE and entry.headed):
-        return TURN_GAP
+        return 22
     if entry.kind in (GROUP, SUMMARY) or len(before.groups) > len(entry.groups):
-        return STEP_GAP
+        return 16
     if before.kind == GROUP:
         return 0
     if entry.kind == MESSAGE:
-        return TEXT_GAP
-    return UNDER_TEXT_GAP if before.kind == MESSAGE else CARD_GAP
+        return 8
+    return 6 if before.kind == MESSAGE else 4
 
 
 TurnEvent = ToolStarted | ToolProgressed | ToolFinished | TurnFinished

@@ -27,8 +27,6 @@ from app.gui.widgets.badge import fill_box, paint_box, paint_text
 from app.gui.widgets.question_card import PromptCard
 from app.gui.widgets.text import plain_tip, tell_as
 
-REST_MS = 150
-
 
 class JumpPill(QtWidgets.QAbstractButton):
     """A rounded button that leads to the end while that is not on screen, with the number of messages since.
@@ -71,7 +69,7 @@ class JumpPill(QtWidgets.QAbstractButton):
     def _on_scrolled(self) -> None:
         """Hide while rows move: pixels can be moved only where nothing is over them."""
         self.hide()
-        self._rest.start(REST_MS)
+        self._rest.start(150)
 
     def _show(self) -> None:
         scroller, style = self._canvas.scroller, self._canvas.style
@@ -144,8 +142,7 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         """`picture` gives the tools' icons (`Look.picture`); without it cards show none."""
         super().__init__()
         tell_as(self, TranscriptAccessible)
-        self._layout = layout
-        self._picture = picture
+        self._layout, self._picture = layout, picture
         self.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.setVerticalScrollBar(ThinBar(self))
         # A bar that came with the first long message would lay out everything a second time.
@@ -561,9 +558,7 @@ class MessageAccessible(QtGui.QAccessibleInterface):
 
     def __init__(self, view: TranscriptView, parent: TranscriptAccessible, message_id: str) -> None:
         super().__init__()
-        self._view = view
-        self._parent = parent
-        self.message_id = message_id
+        self._view, self._parent, self.message_id = view, parent, message_id
 
     def isValid(self) -> bool:
         return self.message_id in self._view.message_ids

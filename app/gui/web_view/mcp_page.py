@@ -177,8 +177,7 @@ class PageTalk:
 
     def __init__(self, facts: PageFacts, say: Callable[[Json], None]) -> None:
         """`say` sends a message to the page."""
-        self._facts = facts
-        self._say = say
+        self._facts, self._say = facts, say
 
     def take(self, text: str) -> PageAction | None:
         """Return what a message asks for, None if there is nothing to do."""

@@ -9,6 +9,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
@@ -38,13 +39,9 @@ if TYPE_CHECKING:
     from app.gui.web_view.sandbox_view import SandboxView
 
 
-_QUESTIONS: dict[str, str] = {
-    PromptReason.MAY_HAVE_RUN: "approval.may_have_run",
-    PromptReason.AGENT_ASKS: "approval.agent_asks",
-    PromptReason.AGENT_WORKS: "approval.agent_works",
-    **{reason: f"approval.{reason}" for reason in (*OF_FOLDER, PromptReason.ADDRESS)},
-}
-DEAD_MS = 500
+# Why is asked, where the question says so.
+_OF_AGENT = PromptReason.AGENT_ASKS, PromptReason.AGENT_WORKS
+_SAID = PromptReason.MAY_HAVE_RUN, *_OF_AGENT, *OF_FOLDER, PromptReason.ADDRESS
 MOST_LINES = 12
 MOST_LINES_OF_SEVERAL = 6
 HIGHEST = 300
@@ -78,7 +75,7 @@ class GuardedCard(PromptCard):
         self, language: Language, look: Look, message: Message, icon: str, question: str = ""
     ) -> None:
         super().__init__(language, look, message, icon, question)
-        self._wait = timer(self, DEAD_MS, self._show_state, once=True)
+        self._wait = timer(self, 500, self._show_state, once=True)
 
     def _add_answers(self, *answers: tuple[GuardedButton, str]) -> None:
         """Add buttons, each with the answer it gives."""
@@ -138,9 +135,8 @@ class ApprovalCard(GuardedCard):
         self.reason = say(named("approval_reason", QLineEdit()), language, name=reason, hint=reason)
         self.reason.setMaxLength(MAX_REASON)
         self.reason.returnPressed.connect(self._deny_because)
-        self._add_answers(
-            (self.deny, Consent.DENY), (self.allow, Consent.ALLOW), (self.always, ""), (self.why_not, "")
-        )
+        more = (self.always, ""), (self.why_not, "")
+        self._add_answers((self.deny, Consent.DENY), (self.allow, Consent.ALLOW), *more)
         self.column.addWidget(self.reason)
         self.why_not.setVisible(takes_reason(self.prompt))
         self.reason.hide()
@@ -216,8 +212,9 @@ class ApprovalCard(GuardedCard):
         if several:
             self.ask(words("approval.calls", count=len(self._rows)))
         else:
-            key = _QUESTIONS.get(prompt.reason, "approval.question")
-            self.ask(words(key, tool=called(prompt, words.texts), server=exact(prompt.server)))
+            key = prompt.reason if prompt.reason in _SAID else "question"
+            tool = called(prompt, words.texts)
+            self.ask(words(f"approval.{key}", tool=tool, server=exact(prompt.server)))
         show_or_hide(self._why, "" if several else _why(prompt, words))
         self.deny.setText(words("approval.deny_all" if several else "approval.deny"))
         once = "approval.allow_folder" if prompt.reason in OF_FOLDER else "approval.allow"
@@ -300,10 +297,7 @@ class AlwaysButton(GuardedButton):
                 text = _offered(prompt, answer, words)
                 if text not in listed:
                     listed.add(text)
-                    action = self.choices.addAction(unmarked(text))
-                    action.triggered.connect(
-                        lambda _on=False, at=question.id, said=answer: self.chosen.emit(at, said)
-                    )
+                    self.choices.addAction(unmarked(text), partial(self.chosen.emit, question.id, answer))
 
 
 class ArgumentsBox(QPlainTextEdit):
@@ -475,12 +469,10 @@ class PageCard(QuestionCard):
         self._asked: ApprovalCard | None = None
         self._problem = ""
         self._opening: asyncio.Task[None] | None = None
-        self._from, self._note, self._text = (
-            named(f"page_{name}", plain_label("hint", wrap=True)) for name in ("from", "note", "text")
-        )
-        self._from.setText(
-            self._words("page.from", server=self.prompt.server, tool=self.prompt.name or self.prompt.tool)
-        )
+        labels = [named(f"page_{name}", plain_label("hint", wrap=True)) for name in ("from", "note", "text")]
+        self._from, self._note, self._text = labels
+        tool = self.prompt.name or self.prompt.tool
+        self._from.setText(self._words("page.from", server=self.prompt.server, tool=tool))
         self._text.hide()
         self._install = OfferLine(look, "page_viewer", "download", "accent")
         self._install.hide()
@@ -524,8 +516,7 @@ class PageCard(QuestionCard):
             text = words("page.viewer.fetching", done=size_text(self._language, state.done), size=size)
             self._install.show_progress(text, state.done, VIEWER_BYTES, words("embedded.cancel"))
         elif state.offered:
-            offer = words("page.viewer", size=size)
-            self._install.show_offer(offer, words("page.viewer.install"))
+            self._install.show_offer(words("page.viewer", size=size), words("page.viewer.install"))
         self._install.setVisible(offered)
         if state.installed:
             return words("page.viewer.restart")
@@ -554,7 +545,6 @@ class PageCard(QuestionCard):
             self.link_requested.emit(self._page.text)
         elif self._view is not None:
             self._close()
-            self._offer()
         elif self._opening is None or self._opening.done():
             self._opening = start_owned(self._open(), name="open a server's page")
 
@@ -586,14 +576,15 @@ class PageCard(QuestionCard):
         self.show_page.setText(self._words("page.close"))
         self._say(self._words("page.unguarded") if unguarded() else "")
 
-    def _close(self) -> None:
+    def _close(self, note: str = "") -> None:
+        """Close the page, and offer to show it again."""
         view, self._view, self._talk = self._view, None, None
         self._forget_tool()
         if view is not None:
             view.said.disconnect(self._on_said)
             view.ended.disconnect(self._on_ended)
             drop(view)
-        self.updateGeometry()
+        self._offer(note)
 
     def _set_height(self, height: int) -> None:
         if self._view is not None:
@@ -606,15 +597,10 @@ class PageCard(QuestionCard):
         self._talk = None
         if self._opening is not None:
             self._opening.cancel()
-        QTimer.singleShot(0, self, self._on_left)
-
-    def _on_left(self) -> None:
-        self._close()
-        self._offer()
+        QTimer.singleShot(0, self, self._close)
 
     def _on_ended(self) -> None:
-        self._close()
-        self._offer(self._words("page.ended"))
+        self._close(self._words("page.ended"))
 
     # Requests of the page
 
@@ -649,12 +635,8 @@ class PageCard(QuestionCard):
         if self._asked is not None:
             self._refuse(action)
             return
-        question = Prompt(
-            question=self._words("page.wants_tool", server=self.prompt.server),
-            type=PromptType.APPROVAL,
-            tool=action.text,
-            arguments=action.arguments,
-        )
+        wants, asks = self._words("page.wants_tool", server=self.prompt.server), PromptType.APPROVAL
+        question = Prompt(question=wants, type=asks, tool=action.text, arguments=action.arguments)
         message = replace(self.message, id=new_id(), prompt=question, resources=())
         card = ApprovalCard(self._language, self._look, message)
         card.setObjectName("page_tool")

@@ -19,8 +19,7 @@ HEADING_ICON = 16
 
 def initial(name: str) -> str:
     """Return the initial of a name."""
-    stripped = name.strip()
-    return stripped[:1].upper() or "?"
+    return name.strip()[:1].upper() or "?"
 
 
 def initials(names: Sequence[str]) -> list[str]:
@@ -133,11 +132,9 @@ class Chip(PaintedText):
 
     def __init__(self, look: Look, parent: QWidget | None = None, *, icon: str = "") -> None:
         super().__init__(parent)
-        self._look = look
-        self._text = ""
-        self._short = ""
+        self._look, self._icon = look, icon
+        self._text = self._short = ""
         self._tone = "neutral"
-        self._icon = icon
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setVisible(False)
 
@@ -159,9 +156,8 @@ class Chip(PaintedText):
         return QSize(self._width_of(self._text), tall(CHIP_HEIGHT))
 
     def minimumSizeHint(self) -> QSize:
-        if self._short:
-            return QSize(self._width_of(self._short), tall(CHIP_HEIGHT))
-        return QSize(min(self.sizeHint().width(), LEAST_CHIP), tall(CHIP_HEIGHT))
+        least = self._width_of(self._short) if self._short else min(self.sizeHint().width(), LEAST_CHIP)
+        return QSize(least, tall(CHIP_HEIGHT))
 
     def shown_text(self) -> str:
         """Return what fits: the text, its short form, or the elided text."""
@@ -181,15 +177,12 @@ class Chip(PaintedText):
         if not self._short:
             self.setToolTip(plain_tip(self._text) if shown != self._text else "")
         colours = chip_colours(self._look.tokens, self._tone)
-        if not self._icon:
-            paint_chip(painter, self.rect(), shown, colours)
-            return
-        paint_chip(painter, self.rect(), "", colours)
-        icon = self._look.picture(self._icon, "text_2", 14, self.devicePixelRatioF())
-        painter.drawPixmap(CHIP_PADDING, (self.height() - 14) // 2, icon)
-        painter.drawText(
-            self.rect().adjusted(CHIP_PADDING + 18, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, shown
-        )
+        paint_chip(painter, self.rect(), "" if self._icon else shown, colours)
+        if self._icon:
+            icon = self._look.picture(self._icon, "text_2", 14, self.devicePixelRatioF())
+            painter.drawPixmap(CHIP_PADDING, (self.height() - 14) // 2, icon)
+            room = self.rect().adjusted(CHIP_PADDING + 18, 0, 0, 0)
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
 
     def _chip_font(self) -> QFont:
         return sized(self.font(), 12, 500)
@@ -219,11 +212,9 @@ class UsedBar(QWidget):
         room = QRectF(self.rect())
         fill_box(painter, room, tokens.line, BAR_HEIGHT / 2)
         if self._part:
-            colour = (
-                tokens.error if self._part >= 1 else tokens.warn if self._part >= NEARLY else tokens.accent
-            )
             room.setWidth(max(BAR_HEIGHT, room.width() * self._part))
-            fill_box(painter, room, colour, BAR_HEIGHT / 2)
+            tone = "error" if self._part >= 1 else "warn" if self._part >= NEARLY else "accent"
+            fill_box(painter, room, getattr(tokens, tone), BAR_HEIGHT / 2)
 
 
 class HeadingIcon(QLabel):

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLayout, QSizePolicy, QStacked
 from shiboken6 import createdByPython
 
 if TYPE_CHECKING:
-    _AsWidget = QWidget
+    AsWidget = QWidget
 else:
     # Beside the class of a widget that it is a part of.
-    _AsWidget = object
+    AsWidget = object
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ def add_page(stack: QStackedWidget, page: QWidget) -> None:
         widget.setFocusPolicy(policy)
 
 
-class Fitting(_AsWidget):
+class Fitting(AsWidget):
     """A part of a widget that fits anew what is in it, as `_fit` says, whenever its size changes."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -33,8 +33,7 @@ class Segmented(Frame):
         super().__init__("" if tabs else "segmented")
         self._values = values
         self._group = QButtonGroup(self)
-        edge = 0 if tabs else 3
-        self.row = hbox(inside=self, margins=(edge, edge, edge, edge), spacing=14 if tabs else 2)
+        self.row = hbox(inside=self, margins=0 if tabs else 3, spacing=14 if tabs else 2)
         self._segments = [make("tab" if tabs else "segment", f"segment_{value}") for value in values]
         for index, segment in enumerate(self._segments):
             segment.setCheckable(True)

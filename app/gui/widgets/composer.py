@@ -50,11 +50,10 @@ class SearchBox(QLineEdit):
     """A box to search in, with a magnifying glass; Escape clears it."""
 
     def __init__(self, look: Look, name: str) -> None:
-        super().__init__()
+        super().__init__(clearButtonEnabled=True)
         self._look = look
         self.setObjectName(name)
         self.setProperty("kind", "search")
-        self.setClearButtonEnabled(True)
         self.setTextMargins(24, 0, 0, 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -104,17 +103,13 @@ class FindBar(QFrame):
         self._box = say(named("find_box", QLineEdit()), language, name=find, hint=find)
         self._count = plain_label("hint")
         self._counted = (0, 0)
-        tools = [
-            say(icon_button(look, icon, f"find_{name}", act), language, tip=f"find.{name}", keys=keys)
-            for icon, name, act, keys in (
-                ("chevron-up", "previous", lambda: self.step_requested.emit(-1), "Shift+Enter"),
-                ("chevron-down", "next", lambda: self.step_requested.emit(1), "Enter"),
-                ("x", "close", self.leave, "Esc"),
-            )
-        ]
-        hbox((self._box, 1), self._count, *tools, inside=self, margins=(18, 2, 12, 4), spacing=4)
+        before = icon_button(look, "chevron-up", "find_previous", lambda: self.step_requested.emit(-1))
+        after = icon_button(look, "chevron-down", "find_next", lambda: self.step_requested.emit(1))
+        close = icon_button(look, "x", "find_close", self.leave)
+        self._tools = before, after, close
+        hbox((self._box, 1), self._count, *self._tools, inside=self, margins=(18, 2, 12, 4), spacing=4)
         self._box.textChanged.connect(self.text_changed)
-        language.changed.connect(self._say_count)
+        language.follow(self._retranslate)
         self.hide()
 
     def come(self) -> None:
@@ -138,13 +133,14 @@ class FindBar(QFrame):
     def show_count(self, number: int, count: int) -> None:
         """Show the number of the current match and of all."""
         self._counted = (number, count)
-        self._say_count()
+        self._retranslate()
 
-    def _say_count(self) -> None:
-        number, count = self._counted
-        self._count.setText(
-            self._language("find.count", number=number, count=count) if self._box.text() else ""
-        )
+    def _retranslate(self) -> None:
+        words, (number, count) = self._language, self._counted
+        self._count.setText(words("find.count", number=number, count=count) if self._box.text() else "")
+        tips = words("find.previous"), words("find.next"), words("find.close")
+        for tool, tip, keys in zip(self._tools, tips, ("Shift+Enter", "Enter", "Esc"), strict=True):
+            name_button(tool, tip, keys)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
@@ -154,9 +150,6 @@ class FindBar(QFrame):
             self.step_requested.emit(-1 if back else 1)
         else:
             super().keyPressEvent(event)
-
-
-LEAST_BOX = 60
 
 
 class Composer(Frame):
@@ -193,7 +186,7 @@ class Composer(Frame):
         """Put the button beside the box, and the hint into it; return the row."""
         self._in_row = True
         self._hint.hide()
-        self.box.setMinimumWidth(LEAST_BOX)
+        self.box.setMinimumWidth(60)
         self.column.setContentsMargins(4, 5, 6, 5)
         self.column.removeWidget(self.box)
         self.column.removeItem(self.foot)

@@ -10,12 +10,11 @@ from PySide6 import QtCore, QtGui, QtWidgets
 from app.core.texts import trimmed
 from app.gui.display.appearance import Look, sized, tall
 from app.gui.widgets.badge import fill_box, paint_box, paint_text
-from app.gui.widgets.boxes import FontFitting, follow_width
+from app.gui.widgets.boxes import AsWidget, FontFitting, follow_width
 from app.gui.widgets.text import named, plain_tip
 
 TICK = 16
 ICON = 17
-CHOICE_FRAME = 40
 CHEVRON = 14
 # The width of a button with its icon alone, and of how many letters of a text are worth showing beside the
 # icon.
@@ -122,11 +121,9 @@ class ShorteningButton(FontFitting, Button):
         if self.text() == self._words:
             return hint.grownBy(QtCore.QMargins(0, 0, self._taken, 0))
         # Measured as Qt's own hint; a pixel of difference would keep the text elided for ever.
-        words, shown = (
-            self.fontMetrics().size(QtCore.Qt.TextFlag.TextShowMnemonic, text).width()
-            for text in (self._words, self.text())
-        )
-        return QtCore.QSize(hint.width() + words - shown + self._taken, hint.height())
+        measure, flag = self.fontMetrics().size, QtCore.Qt.TextFlag.TextShowMnemonic
+        more = measure(flag, self._words).width() - measure(flag, self.text()).width()
+        return QtCore.QSize(hint.width() + more + self._taken, hint.height())
 
     def _fit(self) -> None:
         metrics, lacking = self.fontMetrics(), self.sizeHint().width() - self.width()
@@ -169,8 +166,7 @@ class MenuButton(ShorteningButton):
 
     def __init__(self, look: Look, icon: str, name: str, *, chevron: bool) -> None:
         super().__init__("menu" if chevron else "plain", name)
-        self._look = look
-        self._chevron = chevron
+        self._look, self._chevron = look, chevron
         self.choices = QtWidgets.QMenu(self)
         if icon:
             self.dress(look, icon)
@@ -277,8 +273,15 @@ class WrappedTick(TickBox):
         return max(super().sizeHint().height(), words.height() + 4)
 
 
-class Choice(QtWidgets.QComboBox):
-    """A drop-down list with Moot's chevron; the wheel scrolls the page, not the choice."""
+class Unwheeled(AsWidget):
+    """A part of a widget whose value the wheel does not change: it scrolls the page."""
+
+    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
+        event.ignore()
+
+
+class Choice(Unwheeled, QtWidgets.QComboBox):
+    """A drop-down list with Moot's chevron."""
 
     def __init__(self, look: Look) -> None:
         super().__init__()
@@ -311,7 +314,7 @@ class Choice(QtWidgets.QComboBox):
     def sizeHint(self) -> QtCore.QSize:
         # As wide as the chosen entry, not as the longest one.
         self.ensurePolished()
-        width = self.fontMetrics().horizontalAdvance(self.currentText()) + CHOICE_FRAME
+        width = self.fontMetrics().horizontalAdvance(self.currentText()) + 40
         return QtCore.QSize(width, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QtCore.QSize:
@@ -326,12 +329,9 @@ class Choice(QtWidgets.QComboBox):
         super().paintEvent(event)
         paint_chevron(self, self._look, 9)
 
-    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
-        event.ignore()
 
-
-class NumberBox(FontFitting, QtWidgets.QSpinBox):
-    """A small box for a number; the wheel scrolls the page, not the number."""
+class NumberBox(Unwheeled, FontFitting, QtWidgets.QSpinBox):
+    """A small box for a number."""
 
     def __init__(self, name: str, least: int, most: int) -> None:
         super().__init__()
@@ -346,15 +346,9 @@ class NumberBox(FontFitting, QtWidgets.QSpinBox):
         self.setFixedWidth(metrics.horizontalAdvance("0" * self._digits) + 26)
         self.setMinimumHeight(metrics.height() + 4)
 
-    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
-        event.ignore()
 
-
-class RoundsSlider(QtWidgets.QSlider):
-    """A horizontal slider that ignores the wheel."""
-
-    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
-        event.ignore()
+class RoundsSlider(Unwheeled, QtWidgets.QSlider):
+    """A slider for the number of rounds."""
 
 
 class Dialog(QtWidgets.QDialog):
@@ -454,6 +448,7 @@ def scrolling(body: QtWidgets.QWidget, *, keeps_bar: bool = False) -> QtWidgets.
 
 
 ENTER = (QtCore.Qt.Key.Key_Return, QtCore.Qt.Key.Key_Enter)
+ANY_LENGTH = 1 << 60
 
 
 class TextBox(FontFitting, QtWidgets.QPlainTextEdit):
@@ -474,8 +469,8 @@ class TextBox(FontFitting, QtWidgets.QPlainTextEdit):
         lines: int = 1,
         most: int = 8,
         submits: bool = True,
-        longest: int | None = None,
-        longest_paste: int | None = None,
+        longest: int = ANY_LENGTH,
+        longest_paste: int = ANY_LENGTH,
         text: str = "",
     ) -> None:
         super().__init__(text, tabChangesFocus=True)
@@ -503,9 +498,7 @@ class TextBox(FontFitting, QtWidgets.QPlainTextEdit):
     def insertFromMimeData(self, source: QtCore.QMimeData) -> None:
         length = len(source.text())
         stays = len(self.toPlainText()) - len(self.textCursor().selectedText())
-        if (self._longest_paste is not None and length > self._longest_paste) or (
-            self._longest is not None and stays + length > self._longest
-        ):
+        if length > self._longest_paste or stays + length > self._longest:
             self.long_text_given.emit(source.text())
         else:
             super().insertFromMimeData(source)

@@ -121,11 +121,9 @@ class EditableRow(Frame):
 
     def _place(self) -> int:
         """Return how many rows of the list are above this one."""
-        rows = [
-            row for row in self.parentWidget().findChildren(EditableRow) if row.isVisibleTo(self.window())
-        ]
-        middle = self.geometry().center().y()
-        return sum(row is not self and row.geometry().center().y() < middle for row in rows)
+        middle, rows = self.geometry().center().y(), self.parentWidget().findChildren(EditableRow)
+        others = (row for row in rows if row is not self and row.isVisibleTo(self.window()))
+        return sum(row.geometry().center().y() < middle for row in others)
 
     def _begin(self) -> None:
         """Begin to edit."""
@@ -192,10 +190,8 @@ class PlanRow(EditableRow):
         self._item, self._current = item, current
         self._note.setText(visible(who))
         state = words("plan.done" if item.done else "plan.current" if current else "plan.open")
-        state = ", ".join(filter(None, (state, self._note.text())))
-        self.setAccessibleName(
-            words("plan.item", place=place + 1, count=count, text=item.text[:200], state=state)
-        )
+        state, text = ", ".join(filter(None, (state, self._note.text()))), item.text[:200]
+        self.setAccessibleName(words("plan.item", place=place + 1, count=count, text=text, state=state))
         self.setAccessibleDescription(words("plan.keys", keys=written("Del")))
         self._shown = " · ".join(filter(None, (item.text, met_text(item.criteria, words))))
         self.setToolTip(plain_tip("\n– ".join((self._shown, *(entry.text for entry in item.criteria)))))
@@ -255,8 +251,8 @@ class PlanRow(EditableRow):
         beside = self._tools if self._tools.isVisible() else self._note
         room = self.rect().adjusted(TEXT_LEFT, 0, 0, 0)
         room.setRight(beside.x() - 6)
-        shown = QtGui.QFontMetrics(font).elidedText(self._shown, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        shown = painter.fontMetrics().elidedText(self._shown, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
 
     def _paint_mark(self, painter: QtGui.QPainter, centre: QPointF) -> None:
         """Paint a ring: ticked if done, half full if current."""
@@ -321,8 +317,7 @@ class PlanList(QWidget):
     def __init__(self, language: Language, look: Look, name: str) -> None:
         super().__init__()
         self.setObjectName(name)
-        self._language = language
-        self._look = look
+        self._language, self._look = language, look
         self._plan, self._working = Plan(), False
         self._who: Sequence[str] = ()
         self._rows: list[PlanRow] = []
@@ -352,15 +347,15 @@ class PlanList(QWidget):
         return tuple(self._rows)
 
     def _refresh(self) -> None:
-        words, items, focused, before = self._language, self._plan.items, self._focused(), len(self._rows)
+        words, items, before = self._language, self._plan.items, len(self._rows)
+        focused = next((place for place, row in enumerate(self._rows) if row.hasFocus()), -1)
         while len(self._rows) > len(items):
             drop(self._rows.pop())
-        if len(self._rows) < len(items):
-            for place in range(before, len(items)):
-                row = PlanRow(self._language, self._look, self)
-                self._rows.append(row)
-                self._column.insertWidget(place, row)
-                row.show()
+        for place in range(before, len(items)):
+            row = PlanRow(self._language, self._look, self)
+            self._rows.append(row)
+            self._column.insertWidget(place, row)
+            row.show()
         current = next((place for place, item in enumerate(items) if not item.done), -1)
         for place, (row, item) in enumerate(zip(self._rows, items, strict=True)):
             at_work = self._working and place == current
@@ -376,10 +371,6 @@ class PlanList(QWidget):
             self.stops_changed.emit()
         if focused >= len(items):
             (self._rows[-1] if self._rows else self._add).setFocus()
-
-    def _focused(self) -> int:
-        """Return the place of the row with the focus, -1 for none."""
-        return next((place for place, row in enumerate(self._rows) if row.hasFocus()), -1)
 
     def let_tab_stop_at(self, stop: PlanRow) -> None:
         """Let Tab reach one row, and the arrow keys the others."""
@@ -547,13 +538,11 @@ class QueueStrip(QScrollArea):
     sent = Signal(str)
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
+        super().__init__(widgetResizable=True)
         self.setObjectName("queue")
-        self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._language = language
-        self._look = look
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._language, self._look = language, look
         self._rows: dict[str, QueuedMessageRow] = {}
         self.after: QWidget | None = None
         """What Tab stops at before the rows."""

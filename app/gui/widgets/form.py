@@ -37,8 +37,7 @@ class Steps(QObject):
     def __init__(self, owner: QObject, work: Iterator[None]) -> None:
         super().__init__(owner)
         self._work = work
-        self._running = False
-        self.is_done = False
+        self._running = self.is_done = False
         self._turn = timer(self, 0, self._on_turn, once=True)
         self._step()
         if not self.is_done:
@@ -155,7 +154,7 @@ KINDS: dict[type[QtWidgets.QWidget], Kind] = {
     ),
     QtWidgets.QDoubleSpinBox: Kind(
         lambda box: box.value(),
-        QtWidgets.QDoubleSpinBox.setValue,
+        lambda box, value: box.setValue(value),
         QtWidgets.QDoubleSpinBox.setReadOnly,
         "valueChanged",
     ),
@@ -359,11 +358,8 @@ class Form(QtWidgets.QFrame):
             fields = _fields_of(line)
             part: Any = self._row(fields[0].name) if len(fields) == 1 else line
             if len(fields) > 1:
-                across = vbox(spacing=14)
-                for field in fields:
-                    across.addWidget(self._row(field.name), field.share)
-                self._across.append(across)
-                part = across
+                part = vbox(*((self._row(field.name), field.share) for field in fields), spacing=14)
+                self._across.append(part)
             boxes.add_to(self._column, part)
             if self._width:
                 self.fit(self._width)
@@ -437,7 +433,6 @@ def _spoken(control: Any) -> QtWidgets.QWidget:
     return spoken
 
 
-SAVE_AFTER_MS = 700
 SAVE_KINDS = {"assistant.saving": "hint", "assistant.saved": "ok", "assistant.not_saved": "error"}
 
 
@@ -449,14 +444,13 @@ class SaveState(QtWidgets.QLabel):
     """
 
     def __init__(self, language: Language, name: str) -> None:
-        super().__init__()
+        super().__init__(textFormat=Qt.TextFormat.PlainText)
         self.setObjectName(name)
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self._language = language
         self._key = ""
         self.unsaved = False
         self.saving = 0
-        self._timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
+        self._timer = QTimer(self, singleShot=True, interval=700)
         self.due = self._timer.timeout
         language.changed.connect(self._say_again)
 

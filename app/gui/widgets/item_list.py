@@ -123,9 +123,8 @@ class ItemDelegate(QStyledItemDelegate):
         # Asked for each of a thousand rows when they are shown.
         style, rows = self._style, index.model()
         heading = rows.is_heading(index.row()) if isinstance(rows, ItemModel) else index.data(HEADING)
-        return QtCore.QSize(
-            tall(style.width), tall(style.heading) if heading else tall(style.height) + style.gap
-        )
+        height = tall(style.heading) if heading else tall(style.height) + style.gap
+        return QtCore.QSize(tall(style.width), height)
 
     def paint(self, painter: QtGui.QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         item = self.item_of(index)
@@ -329,9 +328,8 @@ class ItemModel(QtCore.QAbstractListModel):
             return row if isinstance(row, str) else self.text_of(row)
         if role == QtCore.Qt.ItemDataRole.AccessibleTextRole:
             return row if isinstance(row, str) else self.said_of(row)
-        if role == QtCore.Qt.ItemDataRole.ToolTipRole:
-            return plain_tip(self.item(index.row()).tip)
-        return None
+        tips = role == QtCore.Qt.ItemDataRole.ToolTipRole
+        return plain_tip(self.item(index.row()).tip) if tips else None
 
     def flags(self, index: Index) -> QtCore.Qt.ItemFlag:
         if not index.isValid():

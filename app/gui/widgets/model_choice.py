@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QKeyCombination, QModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import QKeyCombination, QModelIndex, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QPaintEvent, QStandardItemModel
 
 from app.core.definitions import Creativity, Effort, Length
@@ -30,7 +30,6 @@ PAIR = Qt.ItemDataRole.UserRole
 HEADING = Qt.ItemDataRole.UserRole + 1
 """The name in a provider's own row, which cannot be chosen."""
 
-MILLION = 1_000_000
 STYLE = ListStyle(height=44, heading=44, left=9, right=9, edge=5, size=14, fill="hover", upper=False)
 WIDE = 400
 
@@ -45,8 +44,7 @@ class ModelChoice(Choice):
 
     def __init__(self, language: Language, look: Look, *, default: bool = True) -> None:
         super().__init__(look)
-        self._language = language
-        self._default = default
+        self._language, self._default = language, default
         self._providers: Sequence[ProviderStatus] = ()
         self._facts: Facts = lambda _provider, _model: ModelFacts()
         self._offered: list[tuple[str, tuple[str, str]]] = []
@@ -71,9 +69,8 @@ class ModelChoice(Choice):
         """Offer the models of providers, keeping the choice; `facts` says what is known about a model."""
         chosen, text = self.chosen(), self.currentText()
         self._providers, self._facts = providers, facts or self._facts
-        groups = [
-            (one, [(one.config.id, model) for model in one.models]) for one in providers if one.config.enabled
-        ]
+        offering = [status for status in providers if status.config.enabled]
+        groups = [(status, [(status.config.id, model) for model in status.models]) for status in offering]
         pairs = [pair for _, group in groups for pair in group]
         first = [("", "")] if self._default else []
         offered = [(self._text_of(*pair), pair) for pair in [*first, *pairs]]
@@ -164,12 +161,7 @@ class ModelLines(ItemDelegate):
     """
 
     def __init__(
-        self,
-        look: Look,
-        facts_of: Callable[[tuple[str, str]], str],
-        parent: QtWidgets.QWidget,
-        *,
-        whole: bool,
+        self, look: Look, facts_of: Callable[[tuple[str, str]], str], parent: QObject, *, whole: bool
     ) -> None:
         super().__init__(look, STYLE, parent)
         self._facts_of, self._whole = facts_of, whole
@@ -195,14 +187,13 @@ def facts_text(facts: ModelFacts, words: Callable[..., str]) -> str:
     if facts.source != FactSource.DEFAULT:
         parts.append(words("model.window", tokens=rough_tokens(facts.window)))
     if facts.prices is not None:
-        read, written = (amount_text(item * MILLION) for item in (facts.prices.read, facts.prices.written))
+        read, written = (amount_text(item * 1_000_000) for item in (facts.prices.read, facts.prices.written))
         costs = facts.prices.read or facts.prices.written
         parts.append(words("model.prices", read=read, written=written) if costs else words("cost.free"))
     return " · ".join(parts)
 
 
 SIZE, SEARCH_HEIGHT = QSize(440, 380), 34
-FACTS_AGAIN_MS = 500
 AUTOMATIC = "/"
 """The id of the row for the automatic choice; that of another is provider/model."""
 FAVOUR = QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_D)
@@ -281,7 +272,7 @@ class ModelMenu(SearchPopUp):
         self.search.textChanged.connect(self._filter)
         self.list.clicked.connect(self._on_clicked)
         # What is known about the models may arrive while the list is open.
-        timer(self, FACTS_AGAIN_MS, self.list.viewport().update).start()
+        timer(self, 500, self.list.viewport().update).start()
 
     def open(self, under: QtWidgets.QWidget) -> None:
         """Open below a widget, at the model that is chosen."""
@@ -439,19 +430,10 @@ class ModelButton(ShorteningButton):
         paint_chevron(self, self._look, 6)
 
     def _open(self) -> None:
-        words = self._language
-        first = words(self._automatic) if self._automatic else ""
-        menu = ModelMenu(
-            self._language,
-            self._look,
-            self._providers(),
-            self._facts,
-            self._shown,
-            self,
-            first=first,
-            more=self._more,
-            favourites=self.favourites and self.favourites(),
-        )
+        offered = self._language, self._look, self._providers(), self._facts, self._shown, self
+        first = self._language(self._automatic) if self._automatic else ""
+        favourites = self.favourites and self.favourites()
+        menu = ModelMenu(*offered, first=first, more=self._more, favourites=favourites)
         menu.favourites_chosen.connect(self.favourites_chosen)
         menu.chosen.connect(self.chosen)
         menu.chosen_once.connect(self.chosen_once)
@@ -484,8 +466,8 @@ class AnswerStyleChoice(QtWidgets.QWidget):
         self._language = language
         self._facts = ModelFacts()
         self._values: dict[str, str] = {}
-        self.effort, self.creativity, self.length = Choice(look), Choice(look), Choice(look)
-        self._menus = {"effort": self.effort, "creativity": self.creativity, "length": self.length}
+        self._menus = {name: Choice(look) for name in ("effort", "creativity", "length")}
+        self.effort, self.creativity, self.length = self._menus.values()
         self._labels = {name: plain_label("hint") for name in self._menus}
         self.hint = plain_label("hint", wrap=True)
         self._row = hbox(spacing=8)
@@ -531,9 +513,8 @@ class AnswerStyleChoice(QtWidgets.QWidget):
         words, facts = self._language, self._facts
         efforts = efforts_of(facts)
         takes_no_temperature = facts.temperature == TakesTemperature.NO
-        thinks = facts.temperature == TakesTemperature.WITHOUT_EFFORT and facts.thinks_at(
-            self._values["effort"]
-        )
+        thinks = facts.thinks_at(self._values["effort"])
+        thinks = thinks and facts.temperature == TakesTemperature.WITHOUT_EFFORT
         self._fill("effort", (Effort.AUTO, *efforts) if efforts else ())
         self._fill("creativity", () if takes_no_temperature or thinks else tuple(Creativity))
         self._fill("length", tuple(Length))
@@ -546,7 +527,6 @@ class AnswerStyleChoice(QtWidgets.QWidget):
         menu, words = self._menus[name], self._language
         self._labels[name].setText(words(f"answers.{name}"))
         menu.setAccessibleName(words(f"answers.{name}"))
-        texts = ((str(value), words(f"answers.{name}.{value}")) for value in offered)
-        menu.offer(texts, self._values[name])
+        menu.offer([(str(value), words(f"answers.{name}.{value}")) for value in offered], self._values[name])
         for part in (menu, self._labels[name]):
             set_shown(part, bool(offered))

@@ -21,10 +21,11 @@ from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_ti
 
 TOAST_MS = 8_000
 MOST_TOASTS = 3
-UNDER_TOP_BAR = 62
 # The characters of a line, and the margins around it in pixels.
 LETTERS, AROUND = 52, 32
 EDGE = 8
+
+Act = Callable[[], object] | None
 
 
 class Toast(Frame):
@@ -32,9 +33,7 @@ class Toast(Frame):
 
     left = Signal()
 
-    def __init__(
-        self, text: str, action: str, act: Callable[[], object] | None, undoes: bool, parent: QWidget
-    ) -> None:
+    def __init__(self, text: str, action: str, act: Act, undoes: bool, parent: QWidget) -> None:
         super().__init__("toast", "toast", parent)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.text = text
@@ -132,13 +131,7 @@ class Toasts(QWidget):
         self.hide()
 
     def show_toast(
-        self,
-        text: str,
-        action: str = "",
-        act: Callable[[], object] | None = None,
-        *,
-        undoes: bool = True,
-        stays: bool = False,
+        self, text: str, action: str = "", act: Act = None, *, undoes: bool = True, stays: bool = False
     ) -> Toast:
         """Show a message for some seconds; choosing its action calls `act`.
 
@@ -204,7 +197,7 @@ class Toasts(QWidget):
         for toast in self._toasts:
             toast.fit(self._over.width() - 2 * EDGE)
         self.adjustSize()
-        self.move((self._over.width() - self.width()) // 2, UNDER_TOP_BAR)
+        self.move((self._over.width() - self.width()) // 2, 62)
         self.raise_()
 
 
@@ -305,8 +298,7 @@ class ServerOffers(QWidget):
 
     def __init__(self, language: Language, look: Look, prefix: str, *, dismissable: bool = True) -> None:
         super().__init__()
-        self._language = language
-        self._dismissable = dismissable
+        self._language, self._dismissable = language, dismissable
         self._servers: tuple[FoundServer, ...] = ()
         self._most = MOST_SHOWN
         self._column = vbox(inside=self, spacing=6)

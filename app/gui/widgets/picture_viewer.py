@@ -18,12 +18,9 @@ from app.gui.widgets.text import ElidedLabel, plain_label, say
 
 PictureSize = tuple[Attachment, QSize]
 STEP = 1.25
-MOST_ZOOM = 16.0
 EDGE = 40
-_PAN = 80
 # Characters of base 64 that are decoded at a time: other threads wait so long.
 _PIECE = 1_000_000
-_MB = 1_000_000
 
 
 class PictureDecoder(QObject):
@@ -42,7 +39,7 @@ class PictureDecoder(QObject):
         buffer = QBuffer()
         buffer.setData(QByteArray(b"".join(pieces)))
         buffer.open(QIODevice.OpenModeFlag.ReadOnly)
-        QtGui.QImageReader.setAllocationLimit(MOST_PIXELS * 4 // _MB + 1)
+        QtGui.QImageReader.setAllocationLimit(MOST_PIXELS * 4 // 1_000_000 + 1)
         reader = QtGui.QImageReader(buffer)
         if size is not None:
             reader.setScaledSize(size)
@@ -132,7 +129,7 @@ class PictureCanvas(QWidget):
         if scale is None or scale <= self._fitting:
             self._scale, self._centre = None, QRectF(QPointF(), QSizeF(self._size)).center()
         else:
-            self._scale = min(scale, MOST_ZOOM)
+            self._scale = min(scale, 16.0)
             self._centre += away / before - away / self._scale
         self.pan(QPointF())
         self.zoomed.emit()
@@ -143,10 +140,9 @@ class PictureCanvas(QWidget):
         half = QPointF(self.width(), self.height()) / self.scale / 2
         x = min(max(centre.x(), half.x()), size.width() - half.x())
         y = min(max(centre.y(), half.y()), size.height() - half.y())
-        self._centre = QPointF(
-            x if half.x() * 2 < size.width() else size.width() / 2,
-            y if half.y() * 2 < size.height() else size.height() / 2,
-        )
+        x = x if half.x() * 2 < size.width() else size.width() / 2
+        y = y if half.y() * 2 < size.height() else size.height() / 2
+        self._centre = QPointF(x, y)
         self._decode()
         self.update()
 
@@ -236,25 +232,22 @@ class PictureViewer(Dialog):
         )
         for item in (before, after, self._place):
             item.setVisible(several)
-        foot = hbox(
-            *((self._facts, 1), before, self._place, after, 8, smaller, self._scale, larger, 8),
-            *(save, copy, close),
-            margins=(12, 0, 0, 0),
-        )
+        steps_between, zooms = (before, self._place, after), (smaller, self._scale, larger)
+        parts = (self._facts, 1), *steps_between, 8, *zooms, 8, save, copy, close
+        foot = hbox(*parts, margins=(12, 0, 0, 0))
         vbox((self.canvas, 1), foot, inside=self, margins=(10, 10, 10, 8), spacing=8)
-        keys = Qt.Key
         for pressed, act in (
-            (QtGui.QKeySequence(keys.Key_PageUp), lambda: self.step(-1)),
-            (QtGui.QKeySequence(keys.Key_PageDown), lambda: self.step(1)),
-            (QtGui.QKeySequence(keys.Key_Left), lambda: self._arrow(-1, 0)),
-            (QtGui.QKeySequence(keys.Key_Right), lambda: self._arrow(1, 0)),
-            (QtGui.QKeySequence(keys.Key_Up), lambda: self._arrow(0, -1)),
-            (QtGui.QKeySequence(keys.Key_Down), lambda: self._arrow(0, 1)),
-            (QtGui.QKeySequence(keys.Key_Plus), lambda: self.canvas.zoom(STEP)),
-            (QtGui.QKeySequence(keys.Key_Equal), lambda: self.canvas.zoom(STEP)),
-            (QtGui.QKeySequence(keys.Key_Minus), lambda: self.canvas.zoom(1 / STEP)),
-            (QtGui.QKeySequence(keys.Key_0), lambda: self.canvas.zoom_to(None)),
-            (QtGui.QKeySequence(keys.Key_1), lambda: self.canvas.zoom_to(1.0)),
+            ("PgUp", lambda: self.step(-1)),
+            ("PgDown", lambda: self.step(1)),
+            ("Left", lambda: self._arrow(-1, 0)),
+            ("Right", lambda: self._arrow(1, 0)),
+            ("Up", lambda: self._arrow(0, -1)),
+            ("Down", lambda: self._arrow(0, 1)),
+            ("+", lambda: self.canvas.zoom(STEP)),
+            ("=", lambda: self.canvas.zoom(STEP)),
+            ("-", lambda: self.canvas.zoom(1 / STEP)),
+            ("0", lambda: self.canvas.zoom_to(None)),
+            ("1", lambda: self.canvas.zoom_to(1.0)),
             (QtGui.QKeySequence.StandardKey.Copy, self._copy),
             (QtGui.QKeySequence.StandardKey.Save, self._save),
         ):
@@ -276,7 +269,7 @@ class PictureViewer(Dialog):
 
     def _arrow(self, right: int, down: int) -> None:
         if self.canvas.pans:
-            self.canvas.pan(QPointF(right, down) * _PAN)
+            self.canvas.pan(QPointF(right, down) * 80)
         elif right:
             self.step(right)
 

@@ -23,7 +23,6 @@ from app.gui.widgets.form import value_of
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say, show_or_hide
 
 WIDEST = 640
-DEAD_S = 0.5
 
 
 class PromptCard(Frame):
@@ -78,7 +77,7 @@ class PromptCard(Frame):
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         # A held key, or one pressed just when the card came, was meant for something else.
-        fresh = event.key() in controls.ENTER and time.monotonic() - self._shown_at < DEAD_S
+        fresh = event.key() in controls.ENTER and time.monotonic() - self._shown_at < 0.5
         if event.isAutoRepeat() or fresh or self._take_key(event):
             event.accept()
         else:
@@ -90,9 +89,8 @@ class PromptCard(Frame):
 
     def _say_who(self) -> None:
         author = self.message.author
-        self._who.setText(
-            self._language("prompt.asks", name=visible(author.name), path=visible(path_of(author)))
-        )
+        path = visible(path_of(author))
+        self._who.setText(self._language("prompt.asks", name=visible(author.name), path=path))
 
 
 def path_of(author: Author) -> str:
@@ -110,14 +108,11 @@ class OptionRow(QAbstractButton):
     """A row to choose with a click or its number; its text is never read as markup."""
 
     def __init__(self, look: Look, text: str, number: int) -> None:
-        super().__init__()
-        self._look = look
-        self._words = text
-        self._number = str(number) if number <= 9 else ""
+        super().__init__(checkable=True, autoExclusive=True)
         self.setObjectName(f"prompt_option_{number}")
+        self._look, self._words = look, text
+        self._number = str(number) if number <= 9 else ""
         self.setAccessibleName(text)
-        self.setCheckable(True)
-        self.setAutoExclusive(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         follow_width(self)
 
@@ -236,8 +231,7 @@ class QuestionCard(AnswerCard):
 
     def choose(self, number: int) -> None:
         """Choose an answer by its number, from 1."""
-        row = self._rows[number - 1]
-        row.setChecked(True)
+        self._rows[number - 1].setChecked(True)
         if self._writes():
             self._box.setFocus()
 
@@ -262,10 +256,8 @@ class QuestionCard(AnswerCard):
 
     def _take_key(self, event: QtGui.QKeyEvent) -> bool:
         number = event.key() - Qt.Key.Key_0
-        if (
-            1 <= number <= min(9, len(self._rows))
-            and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        ):
+        plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if plain and 1 <= number <= min(9, len(self._rows)):
             self.choose(number)
         elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down) and self._rows:
             step = 1 if event.key() == Qt.Key.Key_Down or self._chosen() < 0 else -1
@@ -352,10 +344,10 @@ class FormCard(AnswerCard):
         self._warning.setText(self._language("form.secret", server=exact(self.prompt.server)))
 
     def _take_key(self, event: QtGui.QKeyEvent) -> bool:
-        if event.key() in controls.ENTER:
+        enters = event.key() in controls.ENTER
+        if enters:
             self._on_answer()
-            return True
-        return False
+        return enters
 
     def _on_answer(self) -> None:
         wrong = [row for row in self.fields if not row.check()]
@@ -375,8 +367,7 @@ class FieldRow(QWidget):
 
     def __init__(self, language: Language, look: Look, field: FormField) -> None:
         super().__init__()
-        self.field = field
-        self._language = language
+        self.field, self._language = field, language
         self._label = plain_label("field", wrap=True)
         self._detail = plain_label("hint", wrap=True)
         self._wrong = plain_label("error", wrap=True)
@@ -417,11 +408,8 @@ class FieldRow(QWidget):
         code, field = problem_of(self.field, self.values()), self.field
         if code in ("range", "length", "count"):
             code += "_from" if field.most is None else "_to" if field.least is None else ""
-        bounds = {
-            name: f"{value:g}"
-            for name, value in (("least", field.least), ("most", field.most))
-            if value is not None
-        }
+        limits = ("least", field.least), ("most", field.most)
+        bounds = {name: f"{value:g}" for name, value in limits if value is not None}
         show_or_hide(self._wrong, self._language(f"form.wrong.{code}", **bounds) if code else "")
         return not code
 

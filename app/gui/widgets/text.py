@@ -236,9 +236,8 @@ class ElidedLabel(PaintedText):
         painter = QtGui.QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
         room = self.contentsRect()
-        shown = QtGui.QFontMetrics(self.font()).elidedText(
-            self._text, Qt.TextElideMode.ElideRight, room.width()
-        )
+        metrics = QtGui.QFontMetrics(self.font())
+        shown = metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, room.width())
         self.setToolTip(plain_tip(self._text) if shown != self._text else "")
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
@@ -246,16 +245,9 @@ class ElidedLabel(PaintedText):
 class Paragraph(WrappedText):
     """A wrapped paragraph of plain text."""
 
-    def __init__(
-        self,
-        kind: str = "",
-        parent: QtWidgets.QWidget | None = None,
-        *,
-        centred: bool = False,
-        text: str = "",
-    ) -> None:
+    def __init__(self, kind: str = "", *, centred: bool = False, text: str = "") -> None:
         self._heights: dict[int, int] = {}
-        super().__init__(kind, parent)
+        super().__init__(kind)
         if centred:
             self.alignment = Qt.AlignmentFlag.AlignHCenter
         self.setText(text)
@@ -310,22 +302,14 @@ def named(name: str, widget: Widget) -> Widget:
 
 
 def say(
-    widget: Widget,
-    language: Language,
-    text: str = "",
-    *,
-    name: str = "",
-    tip: str = "",
-    hint: str = "",
-    keys: str = "",
+    widget: Widget, language: Language, text: str = "", *, name: str = "", tip: str = "", hint: str = ""
 ) -> Widget:
-    """Give a widget or an action its words, now and whenever the language changes; all but `keys` are keys
-    of the catalogue.
+    """Give a widget or an action its words by keys of the catalogue, now and whenever the language changes.
 
-    `name` is the accessible name, `hint` the placeholder of a field, `tip` names a button that is only an
-    icon, and `keys` is its shortcut.
+    `name` is the accessible name, `hint` the placeholder of a field, and `tip` names a button that is only
+    an icon.
     """
-    _Words(widget, language, text, name, tip, hint, keys)
+    _Words(widget, language, text, name, tip, hint)
     return widget
 
 
@@ -345,13 +329,13 @@ class _Words(QObject):
 
     def _show(self) -> None:
         widget, words = self.parent(), self._language
-        text, name, tip, hint, keys = self._keys
+        text, name, tip, hint = self._keys
         # Asked by name: whether a widget is of a protocol takes Python longer than all else here.
         if text and (set_text := getattr(widget, "setText", None)) is not None:
             set_text(words(text))
         if name and isinstance(widget, QtWidgets.QWidget):
             widget.setAccessibleName(words(name))
         if tip and isinstance(widget, QtWidgets.QPushButton | QtWidgets.QToolButton):
-            name_button(widget, words(tip), keys)
+            name_button(widget, words(tip))
         if hint and isinstance(widget, QtWidgets.QLineEdit | QtWidgets.QPlainTextEdit):
             widget.setPlaceholderText(words(hint))

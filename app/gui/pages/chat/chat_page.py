@@ -75,7 +75,8 @@ class ChatPage(ConversationView):
         self._editing = ""
         self._set_aside = Draft()
         self._queued: dict[str, str] = {}
-        self._empty = Paragraph("lead", self, centred=True)
+        self._empty = Paragraph("lead", centred=True)
+        self._empty.setParent(self)
         self.queue = QueueStrip(language, look)
         self.state_line = StateLine(language, look)
         self.queue.after = self.state_line.resume

@@ -15,7 +15,6 @@ from app.gui.widgets.text import WrappedText, plain_tip
 
 INDENT = 16
 GAP = 3
-WIDEST_CITE = 150
 
 Cite = tuple[str, str]
 """How a message is cited, and what a screen reader says of the button."""
@@ -77,7 +76,7 @@ class CitedText(WrappedText):
         made.ensurePolished()
         metrics = QFontMetrics(made.font())
         # A single & would mark a shortcut.
-        shown = metrics.elidedText(words[0], Qt.TextElideMode.ElideMiddle, WIDEST_CITE)
+        shown = metrics.elidedText(words[0], Qt.TextElideMode.ElideMiddle, 150)
         made.setText(unmarked(shown))
         made.setAccessibleName(words[1])
         made.setToolTip(plain_tip(words[1]))

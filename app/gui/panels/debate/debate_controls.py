@@ -54,8 +54,7 @@ class DebateControls(boxes.Frame):
         and at its bottom.
         """
         super().__init__("")
-        self._headed = headed
-        self._language = language
+        self._headed, self._language = headed, language
         self._session: DebateSession | None = None
         self._spending = Spending()
         self._retry: RetryScheduled | None = None
@@ -379,8 +378,7 @@ class HeldTurnBar(boxes.FlowBox):
 
     def __init__(self, language: Language, *, prefix: str) -> None:
         super().__init__()
-        self._language = language
-        self._prefix = prefix
+        self._language, self._prefix = language, prefix
         self.retry = say(button("", f"{prefix}retry_now", self.retried), language, "discussion.retry_now")
         self.skip = say(button("", f"{prefix}skip_turn", self.skipped), language, "discussion.skip_turn")
         self.without: list[Button] = []

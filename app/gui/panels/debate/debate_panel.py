@@ -39,7 +39,6 @@ MARGIN = 14
 BESIDE = 10
 MOST_AVATARS = 6
 AVATAR_STEP = badge.AVATAR + 6
-LEAST_DETAIL = 40
 
 
 class DebateRows(ItemModel):
@@ -114,7 +113,7 @@ class DebateCardDelegate(ItemDelegate):
         if more:
             painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, more)
             line.setLeft(line.left() + metrics.horizontalAdvance(more) + BESIDE)
-        if line.width() >= LEAST_DETAIL:
+        if line.width() >= 40:
             shown = metrics.elidedText(detail, Qt.TextElideMode.ElideRight, line.width())
             painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, shown)
 

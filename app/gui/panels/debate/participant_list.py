@@ -30,8 +30,6 @@ from app.gui.widgets.text import name_button, named
 OWN = "own"
 EDGE, SPACE = 9, 6
 LEAST, LONGEST = 46, 150
-LEAST_CARD = 240
-UNDER_NAME = EDGE + 30
 
 
 class ParticipantCard(Frame):
@@ -218,7 +216,7 @@ class ParticipantCard(Frame):
         self._show_parts()
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(LEAST_CARD, super().minimumSizeHint().height())
+        return QSize(240, super().minimumSizeHint().height())
 
     def line_width(self) -> int:
         """Return the width in pixels at which the row fits into one line."""
@@ -233,7 +231,7 @@ class ParticipantCard(Frame):
             after.insertWidget(self._row.indexOf(self._prompt) if one_line else 0, self._choices)
             put_in_tab_order(self.stops)
         below = not one_line and (self._roles_shown or bool(self._efforts))
-        self._below.setContentsMargins(UNDER_NAME, 0, EDGE, 7 if below else 0)
+        self._below.setContentsMargins((EDGE + 30), 0, EDGE, 7 if below else 0)
 
     @property
     def _menus(self) -> tuple[Choice, ...]:

@@ -266,7 +266,6 @@ def any_runs(session: WorkflowSession) -> bool:
 
 MARK = 14
 INDENT = 20
-MOST_INDENT = 5
 
 
 class StepMark(QWidget):
@@ -383,7 +382,7 @@ class StepRow(QFrame):
 
     def indent(self) -> int:
         """Return the indent of the step in pixels."""
-        return INDENT * min(self._shown.depth if self._shown else 0, MOST_INDENT)
+        return INDENT * min(self._shown.depth if self._shown else 0, 5)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in STEPS:
