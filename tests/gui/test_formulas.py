@@ -69,7 +69,7 @@ def test_a_formula_is_one_character_of_its_document_and_its_source_in_the_row(vi
 @pytest.mark.parametrize("ratio", [1.0, 1.25, 2.0])
 @pytest.mark.parametrize("tokens", [LIGHT, DARK])
 def test_a_formula_is_painted_in_the_colour_of_the_text(view: TranscriptView, ratio: float, tokens) -> None:
-    view.set_theme(tokens)
+    view.dress(tokens, view.canvas.style.texts)
     row = shown(view, "$\\rule{3em}{1em}$")
     line, image = row.text.position_rect(0), painted(row, ratio)
     x, rows = (
@@ -160,7 +160,7 @@ def test_the_mouse_is_before_a_formula_or_behind_it(view: TranscriptView) -> Non
 
 def test_a_screen_reader_says_a_formula_in_the_language_of_the_window(view: TranscriptView) -> None:
     for language, words in (("ko", "b 분의 a"), ("en", "a over b")):
-        view.set_texts(Texts.load(I18N, language))
+        view.dress(view.canvas.style.tokens, Texts.load(I18N, language))
         row = shown(view, "so $\\frac{a}{b}$ and `$x$`")
         assert words in row.describe() and "frac" not in row.describe() and "`" not in row.describe()
 

@@ -74,7 +74,7 @@ def test_every_text_grows_and_shrinks_while_the_window_is_open(look, qtbot, perc
     for widget in (label, box, view):
         qtbot.addWidget(widget)
         widget.show()
-    look.changed.connect(lambda: view.set_theme(look.tokens))
+    look.changed.connect(lambda: view.dress(look.tokens, view.canvas.style.texts))
     view.feed.show_session(SESSION, many(9))
     plain = view.canvas.scroller.heights.total
     widths = {text: QFontMetrics(text.font()).horizontalAdvance("words") for text in (label, box)}

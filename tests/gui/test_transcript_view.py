@@ -338,8 +338,7 @@ def test_the_language_and_theme_change_while_it_is_open(view: TranscriptView) ->
         id="u", turn_id="u", role=Role.USER, author=Author(id="user", name="You", kind="user"), content="hi"
     )
     view.feed.show_session(SESSION, [said(0, "a"), you])
-    view.set_texts(texts("ko"))
-    view.set_theme(DARK)
+    view.dress(DARK, texts("ko"))
     assert view.canvas.row(0).context.role == "찬성"
     assert view.canvas.row(1).context.speaker.name == "나"
     assert view.canvas.row(0).context.speaker.colour == DARK.speakers[0][0]

@@ -126,8 +126,7 @@ class CardRow(painted_row.ContextRow[CardContext]):
             self._progress_line = QRect(left + 34, bottom - 4, self._line.width() - 46, high)
             bottom += high
         if self.context.unfolded:
-            inner = self._line.width() - 24
-            bottom = self.text.place(left + 12, bottom + 4, inner) + 12
+            bottom = self.text.place(left + 12, bottom + 4, self._line.width() - 24) + 12
         if self._cut:
             words = self.style.texts("transcript.show_all", size=size_text(self.style.texts, self._longest))
             bottom = self._place_words([(painted_row.SHOW_ALL, words)], left + 12, bottom - 6) + 6
@@ -364,9 +363,9 @@ class GroupRow(painted_row.ContextRow[GroupContext]):
         room = max(0, (x - name_left) * 3 // 5)
         shown = metrics.elidedText(summary, Qt.TextElideMode.ElideRight, room)
         wide = metrics.horizontalAdvance(shown) + 2
-        self._pieces = painted_row.place_header(
-            style, context.speaker, context.chips, context.path, name_left, top + 2, x - wide - 12
-        )
+        names = QRect(name_left, top + 2, x - wide - 12 - name_left, style.header)
+        said = context.speaker, context.chips, context.path
+        self._pieces = painted_row.place_header(style, *said, names)
         if shown:
             tip, at = summary if shown != summary else "", QRect(x - wide, top + 2, wide, style.header)
             self._pieces.append(painted_row.Piece(painted_row.META, at, shown, tip=tip))

@@ -22,6 +22,7 @@ from app.gui.transcript.painted_row import HeaderChip, PaintedRow, RowContext
 from app.gui.transcript.row_heights import Placed, RowHeights, RowScroller
 from app.gui.transcript.row_text import Range, RowStyle, Segment
 from app.gui.transcript.row_words import ENDED_CHIPS, GUIDED, one_line, title
+from app.gui.transcript.transcript_model import TranscriptModel
 
 _ROWS: dict[type[RowContext], type[PaintedRow]] = {
     MessageContext: MessageRow,
@@ -40,7 +41,7 @@ class Rows(OrderedDict[str, PaintedRow]):
     `height_of` gives the height of the widget of an open question.
     """
 
-    def __init__(self, model: transcript_model.TranscriptModel, height_of: HeightOf) -> None:
+    def __init__(self, model: TranscriptModel, height_of: HeightOf) -> None:
         super().__init__()
         self._model, self._height_of = model, height_of
 
@@ -108,8 +109,8 @@ class Rows(OrderedDict[str, PaintedRow]):
         if runs and not unfolded:
             called = book.last_call(turn_id)
             doing = title(called, texts, model.names, done=False)[:80] if called else ""
-            elapsed = time_text(book.elapsed(turn_id), texts)
-            said = [doing or texts("transcript.group.writing"), elapsed]
+            doing = doing or texts("transcript.group.writing")
+            said = [doing, time_text(book.elapsed(turn_id), texts)]
         if tokens := book.tokens(turn_id):
             said.append(texts("transcript.group.tokens", tokens=tokens_text(tokens)))
         path = () if of_step else message.author.path
@@ -194,11 +195,7 @@ class Canvas(QObject):
     scrolled = Signal()
 
     def __init__(
-        self,
-        area: QAbstractScrollArea,
-        model: transcript_model.TranscriptModel,
-        style: RowStyle,
-        height_of: HeightOf,
+        self, area: QAbstractScrollArea, model: TranscriptModel, style: RowStyle, height_of: HeightOf
     ) -> None:
         """`height_of` gives the height of the widget of an open question."""
         super().__init__(area)

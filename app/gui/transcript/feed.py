@@ -413,8 +413,7 @@ class Feed(QObject):
 
     def _drop_widgets(self) -> None:
         """Delete the widgets of questions that are answered or gone."""
-        messages = self._model.book.messages.values()
-        self._questions.keep({each.id for each in messages if each.asks})
+        self._questions.keep({each.id for each in self._model.book.messages.values() if each.asks})
 
     # Frames
 

@@ -170,15 +170,10 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
 
     def _place_header(self, top: int) -> None:
         style, message, context = self.style, self.message, self.context
-        chips = row_words.chips_of(
-            message,
-            context.role,
-            style.texts,
-            model=style.wide and row_words.model_of(message) != context.speaker.name,
-            begun=bool(self.text.blocks),
-            chat=context.chat,
-            pinned=context.pinned,
-        )
+        model = style.wide and row_words.model_of(message) != context.speaker.name
+        begun, chat, pinned = bool(self.text.blocks), context.chat, context.pinned
+        said = message, context.role, style.texts
+        chips = row_words.chips_of(*said, model=model, begun=begun, chat=chat, pinned=pinned)
         if context.waiting:
             chips.append(painted_row.HeaderChip(style.texts("transcript.waiting_for_you"), "warn"))
         meta = row_words.meta_of(message, style.texts, time=style.wide)
@@ -187,8 +182,9 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
         number, count = context.versions
         if count > 1:
             right = self._place_versions(f"{number}/{count}", top, right) - 8
-        left, speaker = self.left + style.name_left, context.speaker
-        self._pieces = painted_row.place_header(style, speaker, chips, meta, left, top, right, tip=tip)
+        left = self.left + style.name_left
+        line = QRect(left, top, right - left, style.header)
+        self._pieces = painted_row.place_header(style, context.speaker, chips, meta, line, tip=tip)
 
     def _place_versions(self, words: str, top: int, right: int) -> int:
         """Place `‹ 2/3 ›` at the right end of the header; return its left edge."""
@@ -352,8 +348,7 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
         failed = self.message.state == MessageState.FAILED
         text = self.error_text if failed else self.text.spoken(self.style.texts.language)
         attached = ", ".join(filter(None, (self._pictures.words, self._chips.words, self._quotes.words)))
-        files = f" [{attached}]" if attached else ""
-        return f"{head}: {text}{files}"
+        return f"{head}: {text} [{attached}]" if attached else f"{head}: {text}"
 
 
 WIDEST = 640

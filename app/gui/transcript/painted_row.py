@@ -68,18 +68,16 @@ def place_header(
     speaker: RowSpeaker,
     chips: Sequence[HeaderChip],
     meta: str,
-    left: int,
-    top: int,
-    right: int,
+    line: QRect,
     *,
     tip: str = "",
 ) -> list[Piece]:
-    """Place name, chips and meta text side by side; what does not fit is elided or left out.
+    """Place name, chips and meta text side by side in a line; what does not fit is elided or left out.
 
     `tip` is the tool tip of the meta text.
     """
     pieces: list[Piece] = []
-    height = style.header
+    top, right, height = line.top(), line.left() + line.width(), line.height()
     elide = Qt.TextElideMode.ElideRight
 
     def text_piece(kind: str, text: str, x: int, said: str = "") -> int:
@@ -95,7 +93,7 @@ def place_header(
         pieces.append(Piece(kind, QRect(x, top, width, height), text, tip=said))
         return x + width
 
-    x = text_piece(NAME, speaker.name, left)
+    x = text_piece(NAME, speaker.name, line.left())
     for chip in chips:
         width = style.chip_metrics.horizontalAdvance(chip.text) + 18
         room = min(right - x - 8, 220)
@@ -127,8 +125,7 @@ def paint_avatar(painter: QPainter, style: RowStyle, speaker: RowSpeaker, rect: 
     fill_box(painter, QRectF(rect), speaker.background, 7 if style.wide else 5)
     if speaker.icon and style.picture is not None:
         side = round(rect.height() * 0.54)
-        ratio = painter.device().devicePixelRatioF()
-        picture = style.picture(speaker.icon, "accent", side, ratio)
+        picture = style.picture(speaker.icon, "accent", side, painter.device().devicePixelRatioF())
         painter.drawPixmap(rect.center().x() - (side - 1) // 2, rect.center().y() - (side - 1) // 2, picture)
         return
     font = QFont(style.name_font)
@@ -143,8 +140,7 @@ THINKS_AFTER_S = 10
 
 def animated(widget: QWidget) -> bool:
     """Say whether the user wants things to move."""
-    hint = QStyle.StyleHint.SH_Widget_Animation_Duration
-    return widget.style().styleHint(hint, None, widget) > 0
+    return widget.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration, None, widget) > 0
 
 
 class TypingIndicator(QObject):
@@ -160,8 +156,7 @@ class TypingIndicator(QObject):
         super().__init__(parent)
         self._style, self._widget = style, parent
         self._speaker: RowSpeaker | None = None
-        self._role = ""
-        self._words = ""
+        self._role = self._words = ""
         self._begun = 0.0
         self._step = 0
         self._stop_rect = QRect()
@@ -241,8 +236,8 @@ class TypingIndicator(QObject):
         paint_avatar(painter, style, self._speaker, avatar)
         chips, right = [HeaderChip(self._role)] if self._role else [], rect.right() - style.margin
         name_left = left + style.name_left
-        pieces = place_header(style, self._speaker, chips, "", name_left, rect.top(), right)
-        paint_header(painter, style, pieces)
+        line = QRect(name_left, rect.top(), right - name_left, style.header)
+        paint_header(painter, style, place_header(style, self._speaker, chips, "", line))
         painter.setPen(Qt.PenStyle.NoPen)
         for dot in range(3):
             lit = not animated(self._widget) or dot == self._step % 3
@@ -339,8 +334,7 @@ class ContextRow(ABC, Generic[ContextT]):
 
     def __init__(self, row_id: str, message: Message, style: RowStyle, context: ContextT, width: int) -> None:
         self.row_id, self.message, self.style, self.context = row_id, message, style, context
-        self.height = 0
-        self.changed_from = 0
+        self.height = self.changed_from = 0
         self._width = width
         self.text = SegmentStack(style)
         self._links: list[Link] = []
@@ -501,8 +495,7 @@ class ThoughtLine:
 
     def __init__(self, style: RowStyle) -> None:
         self._style = style
-        self._words = ""
-        self._text = ""
+        self._words = self._text = ""
         self._cut: int | None = None
         self._stack = SegmentStack(style)
         self.line = QRect()
@@ -626,11 +619,8 @@ class Chips:
 
 def attachment_chips(style: RowStyle, attachments: Sequence[Attachment]) -> Chips:
     """Return chips with name and size of attachments, which are never decoded."""
-    chips = [
-        NamedChip(" ".join(clean(each.name).split())[:120], size_text(style.texts, size_of(each)))
-        for each in attachments
-    ]
-    return Chips(style, chips)
+    said = [(" ".join(clean(each.name).split())[:120], size_of(each)) for each in attachments]
+    return Chips(style, [NamedChip(name, size_text(style.texts, size)) for name, size in said])
 
 
 _TONES = {QuoteState.EXACT: "ok", QuoteState.NEARLY: "warn", QuoteState.MISSING: "error"}

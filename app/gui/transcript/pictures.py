@@ -69,10 +69,8 @@ class PictureStrip:
             self._boxes.append(QRect(x, y, shown.width(), shown.height()))
             x += shown.width() + GAP
             bottom = max(bottom, y + shown.height())
-        self.links = [
-            Link(f"{VIEW_PICTURE}/{place}", "", box)
-            for (place, _, _), box in zip(self._pictures, self._boxes, strict=True)
-        ]
+        pairs = zip(self._pictures, self._boxes, strict=True)
+        self.links = [Link(f"{VIEW_PICTURE}/{place}", "", box) for (place, *_), box in pairs]
         return bottom
 
     def paint(self, painter: QPainter, clip: QRect) -> None:

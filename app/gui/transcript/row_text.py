@@ -207,9 +207,10 @@ class Segment:
             self.document = None if kind == RULE else document.BlockDocument(self._style.text, blocks)
         text = "\n".join([block.text for block in blocks])
         self.length = len(text)
-        drawn = [(at, span) for at, span in self._spans() if document.formula_of(span) is not None]
-        formulas = [(at, at + len(span.text)) for at, span in drawn]
-        self._places = document.Utf16Places(text, formulas)
+        drawn = [
+            (at, at + len(span.text)) for at, span in self._spans() if document.formula_of(span) is not None
+        ]
+        self._places = document.Utf16Places(text, drawn)
 
     def place(self, left: int, top: int, width: int) -> None:
         """Lay out in a width in pixels."""
@@ -252,7 +253,8 @@ class Segment:
         whole = QRectF(0, 0, self.rect.width(), self.rect.height())
         context.clip = QRectF(clip).translated(-origin).intersected(whole)
         context.palette.setColor(QtGui.QPalette.ColorRole.Text, QtGui.QColor(tokens.text))
-        chosen = [self._selection(each) for each in ranges if self._touches(each)]
+        end = self.start + self.length + 1
+        chosen = [self._selection(each) for each in ranges if each.start < end and each.end > self.start]
         if chosen:
             context.selections = chosen
         painter.save()
@@ -336,9 +338,6 @@ class Segment:
         """Return the position in the document of a position in this piece's plain text."""
         return self._places.to_qt(position, end=end) + self._before
 
-    def _touches(self, each: Range) -> bool:
-        return each.start < self.start + self.length + 1 and each.end > self.start
-
     def _selection(self, each: Range) -> QtGui.QAbstractTextDocumentLayout.Selection:
         assert self.document is not None
         result = QtGui.QAbstractTextDocumentLayout.Selection()
@@ -404,8 +403,7 @@ class SegmentStack:
         self._style = style
         self.blocks: list[Block] = []
         self.segments: list[Segment] = []
-        self.stale = 0
-        self._coloured = 0
+        self.stale = self._coloured = 0
 
     @property
     def documents(self) -> int:

@@ -71,9 +71,8 @@ def chips_of(
         if chat:
             return chips
         thinking = message.thinking and not begun
-        chips.append(
-            HeaderChip(texts("transcript.thinking" if thinking else "transcript.speaking"), "accent")
-        )
+        key = "transcript.thinking" if thinking else "transcript.speaking"
+        chips.append(HeaderChip(texts(key), "accent"))
     elif message.state != MessageState.DONE:
         key, tone = ENDED_CHIPS.get(message.state, ("unknown", "warn"))
         chips.append(HeaderChip(texts(key), tone))

@@ -84,11 +84,9 @@ def searched_texts(entry: RowEntry, model: TranscriptModel, texts: Texts) -> lis
     if entry.kind == CARD:
         call = message.tool_calls[entry.call]
         result = model.book.messages.get(entry.result_id)
-        return [
-            SearchedText(REST, call.name),
-            SearchedText(ARGUMENTS, call.arguments),
-            SearchedText(RESULT, result.content if result else ""),
-        ]
+        returned = result.content if result else ""
+        parts = (REST, call.name), (ARGUMENTS, call.arguments), (RESULT, returned)
+        return [SearchedText(*part) for part in parts]
     if entry.kind == QUESTION and (prompt := message.prompt):
         asked = (prompt.question, *prompt.options, prompt.answer)
         return [SearchedText(REST, text) for text in (*asked, prompt.called, prompt.about, prompt.arguments)]

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QToolButton, QWidget
 
 from app.core.message import Message, MessageState, Role, SummaryNote
@@ -29,6 +29,7 @@ from app.gui.transcript.transcript_model import MESSAGE, TranscriptModel
 from app.gui.widgets.badge import paint_box
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import passing_menu
+from app.gui.widgets.text import name_button
 
 TO_END = 1 << 60
 """A position behind the end of every text."""
@@ -433,8 +434,7 @@ class ActionBar(QWidget):
         for action, button in self._buttons.items():
             button.setVisible(action in actions)
             key, icon = ACTIONS[action]
-            button.setToolTip(style.texts(key))
-            button.setAccessibleName(style.texts(key))
+            name_button(button, style.texts(key))
             if style.picture is not None:
                 button.setIcon(style.picture(icon, "text_2", 15, self.devicePixelRatioF()))
         size = QSize(SIDE * len(actions) + 4, SIDE + 4)
@@ -482,9 +482,8 @@ def items_of(
     items = []
     for each in actions:
         model = writer() if each == REDO_SUMMARY else ""
-        items.append(
-            MenuItem("summary.redo_with" if model else ACTIONS[each][0], partial(do, each), model=model)
-        )
+        key = "summary.redo_with" if model else ACTIONS[each][0]
+        items.append(MenuItem(key, partial(do, each), model=model))
     return items
 
 
@@ -496,8 +495,5 @@ def build_menu(parent: QWidget, texts: Texts, *parts: Sequence[MenuItem]) -> QMe
             menu.addSeparator()
         for item in part:
             words = texts(item.key, model=exact(item.model)) if item.model else texts(item.key)
-            action = QAction(unmarked(words), menu)
-            action.setEnabled(item.enabled)
-            action.triggered.connect(lambda _checked=False, do=item.do: do())
-            menu.addAction(action)
+            menu.addAction(unmarked(words), item.do).setEnabled(item.enabled)
     return menu

@@ -387,9 +387,7 @@ class TranscriptModel:
     def __init__(self) -> None:
         self.entries: list[RowEntry] = []
         self.book = TurnBook()
-        self.can_retry = False
-        self.chat = self.has_calls = False
-        self.runs = False
+        self.can_retry = self.chat = self.has_calls = self.runs = False
         self.unused: frozenset[str] = frozenset()
         self.pinned: frozenset[str] = frozenset()
         self.colours: Mapping[str, int] = {}
@@ -570,12 +568,9 @@ class TranscriptModel:
 
     def caller_rows(self, turn_id: str, call_id: str) -> list[str]:
         """Return the ids of the card of a call and of the row of the message that made it."""
-        return [
-            row
-            for message in self.book.whole(turn_id)
-            if any(call.id == call_id for call in message.tool_calls)
-            for row in [*self.card_rows(message), *([message.id] if message.id in self else [])]
-        ]
+        said = self.book.whole(turn_id)
+        made = [message for message in said if any(call.id == call_id for call in message.tool_calls)]
+        return [row for message in made for row in (*self.card_rows(message), message.id) if row in self]
 
     def text(self, index: int) -> str:
         """Return the text of a row's message as it is now."""

@@ -45,7 +45,8 @@ class JumpPill(QtWidgets.QAbstractButton):
         self.hide()
         canvas.refreshed.connect(self._show)
         canvas.scrolled.connect(self._on_scrolled)
-        feed.came_below.connect(self._on_came_below)
+        feed.came_below.connect(self._unseen.add)
+        feed.came_below.connect(lambda _id: self._show())
         feed.session_shown.connect(self._unseen.clear)
 
     def sizeHint(self) -> QSize:
@@ -61,10 +62,6 @@ class JumpPill(QtWidgets.QAbstractButton):
         y = box.height() // 2
         for x, above in ((20, -5), (16, 1), (24, 1)):
             painter.drawLine(x, y + above, 20, y + 5)
-
-    def _on_came_below(self, message_id: str) -> None:
-        self._unseen.add(message_id)
-        self._show()
 
     def _on_scrolled(self) -> None:
         """Hide while rows move: pixels can be moved only where nothing is over them."""
@@ -183,36 +180,25 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
 
     def _make_style(self, tokens: Tokens, texts: Texts) -> RowStyle:
         font, find = body_font(self.font()), self._pictures.thumbnail
-        return RowStyle(
-            self._layout, font, tokens, texts, self._picture, find, lambda: painted_row.animated(self)
-        )
+        moves = partial(painted_row.animated, self)
+        return RowStyle(self._layout, font, tokens, texts, self._picture, find, moves)
 
     # Look and language
 
     def follow(self, look: Look, language: Language) -> None:
         """Change the theme and the language with those of the program."""
         self._followed = look, language
-        look.changed.connect(self._on_look)
-        language.changed.connect(self._on_language)
+        look.changed.connect(self._on_changed)
+        language.changed.connect(self._on_changed)
 
-    def _on_look(self) -> None:
-        self.set_theme(self._followed[0].tokens)
+    def _on_changed(self) -> None:
+        look, language = self._followed
+        self.dress(look.tokens, language.texts)
 
-    def _on_language(self) -> None:
-        self.set_texts(self._followed[1].texts)
-
-    def set_theme(self, tokens: Tokens) -> None:
-        """Paint in another theme."""
-        self._restyle(tokens, self.canvas.style.texts)
-
-    def set_texts(self, texts: Texts) -> None:
-        """Show another language; a view that has a name of its own keeps that."""
-        usual = self.accessibleName() == self.canvas.style.texts("transcript.name")
-        self._restyle(self.canvas.style.tokens, texts)
-        if usual:
+    def dress(self, tokens: Tokens, texts: Texts) -> None:
+        """Show in another theme or language; a view that has a name of its own keeps that."""
+        if self.accessibleName() == self.canvas.style.texts("transcript.name"):
             self.setAccessibleName(texts("transcript.name"))
-
-    def _restyle(self, tokens: Tokens, texts: Texts) -> None:
         style = self._make_style(tokens, texts)
         self.typing.set_style(style)
         self.pill.setFont(sized(self.pill.font(), 12))
@@ -372,10 +358,8 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
             names = [name for name, _ in row.actions]
             more = [each for each in (RETRY, SETTINGS, COMPARE) if each in names and each not in actions]
             items += selection.items_of(more, do, self.summary_writer)
-        texts = self.canvas.style.texts
-        return selection.build_menu(
-            self, texts, items, [selection.MenuItem("transcript.select_all", self.select_all)]
-        )
+        everything = selection.MenuItem("transcript.select_all", self.select_all)
+        return selection.build_menu(self, self.canvas.style.texts, items, [everything])
 
     # Mouse
 
@@ -498,8 +482,8 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         super().hideEvent(event)
 
     def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
-        bar = self.verticalScrollBar()
-        margins = self.canvas.style.side_margins(self.width(), bar.sizeHint().width())
+        bar = self.verticalScrollBar().sizeHint().width()
+        margins = self.canvas.style.side_margins(self.width(), bar)
         if margins != self.viewportMargins():
             # Qt tells a viewport that is not shown yet nothing of this: what follows takes its new size.
             self.setViewportMargins(margins)
