@@ -34,7 +34,8 @@ zip=${MOOT_PYTHON_ZIP:-$work/${PYTHON_URL##*/}}
 if [ "$zip" = stand-in ]; then
     zip=$work/stand-in.zip
     mkdir -p "$work/stand-in"
-    [ -f "$zip" ] || "$python" "$here/stand_in.py" "$zip" "$work/stand-in"
+    # The one outside of the environment: uv puts no pip in there.
+    [ -f "$zip" ] || python3 "$here/stand_in.py" "$zip" "$work/stand-in"
 else
     [ -f "$zip" ] || curl -fsSL -o "$zip" "$PYTHON_URL"
     echo "$PYTHON_SHA256  $zip" | sha256sum --check --quiet
