@@ -37,7 +37,7 @@ if [ "$zip" = stand-in ]; then
     # The one outside of the environment: uv puts no pip in there.
     [ -f "$zip" ] || python3 "$here/stand_in.py" "$zip" "$work/stand-in"
 else
-    [ -f "$zip" ] || curl -fsSL -o "$zip" "$PYTHON_URL"
+    [ -f "$zip" ] || { curl -fsSL -o "$zip.part" "$PYTHON_URL" && mv "$zip.part" "$zip"; }
     echo "$PYTHON_SHA256  $zip" | sha256sum --check --quiet
 fi
 "$python" "$here/packages.py" lock >"$work/windows.lock"

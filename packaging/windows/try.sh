@@ -9,8 +9,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 source "$here/wine.sh"
 
-steps=(new_windows install doctor debate children local_server window handed starts update background
-    broken_download full_disk remove other_folders)
+steps=(new_windows install doctor debate children agent local_server window handed starts update background
+    broken_download full_disk tests remove other_folders)
 if [ "${1:-}" = --steps ]; then
     echo "${steps[@]}"
     exit
@@ -143,6 +143,20 @@ raise SystemExit(seoul.utcoffset() != datetime.timedelta(hours=9))'
     check "pip is there, for the parts that are installed later" has "$folder/pip.txt" '^pip [0-9]'
 }
 
+agent() { # MODE: runs agent.py, which sees the installed app
+    moot -c 'import runpy, sys; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name="__main__")' "$@"
+}
+children_left() { pgrep -f 'sleep.4321' >/dev/null; }
+
+step_agent() {
+    check "an agent is ended with what it has started" agent "$here/agent.py" ended
+    check "nothing of it is left" until_true 10 not children_left
+    agent "$here/agent.py" left >"$folder/agent.txt" &
+    check "another one runs" until_true 60 has "$folder/agent.txt" begun
+    pkill -9 -f 'agent.py left'
+    check "it ends with a Moot that is killed" until_true 20 not children_left
+}
+
 step_local_server() {
     exec {asked}< <(exec "$root/.venv/bin/python" "$here/local_server.py" "$data" 2>"$folder/server-errors.txt")
     started+=($!)
@@ -234,6 +248,29 @@ step_full_disk() {
     rm "$WINEPREFIX/dosdevices/e:"
     # The registry and the shortcut are for the last one that was installed.
     check "the one in the usual folder is installed again" windows "$setup" /S
+}
+
+step_tests() {
+    local place=$WINEPREFIX/drive_c/tests wheel part
+    rm -rf "$place"
+    mkdir -p "$place/site"
+    git -C "$root" archive HEAD app tests resources pyproject.toml | tar -x -C "$place"
+    for wheel in blockbuster colorama execnet hypothesis iniconfig pluggy pygments pytest pytest_asyncio pytest_qt \
+        pytest_socket pytest_timeout pytest_xdist sortedcontainers cffi cryptography pycparser; do
+        unzip -q -o "$root"/build/windows/wheels/"$wheel"-[0-9]*.whl -d "$place/site"
+    done
+    # It has no wheel.
+    cp -r "$root"/.venv/lib/python3*/site-packages/forbiddenfruit "$place/site"
+    for part in core storage engine; do
+        MOOT_SECONDS=3600 moot -c 'import os, sys
+os.chdir(sys.argv[1])
+sys.path[:0] = [sys.argv[1], sys.argv[1] + r"\site"]
+import pytest
+raise SystemExit(pytest.main(["-q", "-p", "no:cacheprovider", "-n", "2", *sys.argv[2:]]))' 'C:\tests' "tests/$part" \
+            >"$folder/tests-$part.txt"
+        check "tests of $part: $(tail -n 1 "$folder/tests-$part.txt")" \
+            has "$folder/tests-$part.txt" '^[0-9]* passed'
+    done
 }
 
 step_remove() {
