@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QToolButton, QWidget
 from shiboken6 import isValid
 
 from app.core.servers import McpServer
@@ -96,6 +96,38 @@ async def test_the_text_size_and_the_shortcuts_are_there_from_the_start(qapp, da
         assert not person.window.look.moves
         assert "Ctrl+Shift+B" in person.find("side_toggle").toolTip()
         person.window.controller.settings.change({"text_size": 100})
+
+
+async def test_ten_entries_at_most_hold_all_pages_and_open_where_they_were_left(person):
+    dialog = await opened(person, "network")
+    entries = [dialog.pages.item(row) for row in range(dialog.pages.count())]
+    assert len(entries) == 9
+    assert [item.title for item in entries][:3] == ["Models", "Chats and limits", "Tools and servers"]
+    assert dialog.pages.currentItem().title == "Privacy and network"
+    reached = []
+    for row in range(dialog.pages.count()):
+        dialog.pages.setCurrentRow(row)
+        reached.append(dialog.shown)
+        shown = [
+            button
+            for button in dialog.findChildren(QAbstractButton)
+            if button.objectName().startswith("segment_")
+        ]
+        for tab in [button for button in shown if button.isVisible()]:
+            tab.click()
+            reached.append(dialog.shown)
+            assert dialog.page(dialog.shown).isVisible()
+    assert set(reached) == set(PAGES)
+    dialog.show_page("limits")
+    dialog.pages.setCurrentRow(0)
+    dialog.pages.setCurrentRow(1)
+    assert dialog.shown == "limits", "an entry remembers its page"
+    dialog.accept()
+    await until(lambda: not isValid(dialog))
+    await person.click("settings_button")
+    await until(lambda: person.sees("settings_dialog"))
+    assert person.find("settings_dialog").shown == "limits"
+    assert person.find("settings_dialog").pages.currentItem().title == "Chats and limits"
 
 
 async def test_a_number_is_stepped_with_the_keyboard_and_says_when_there_is_no_limit(person):

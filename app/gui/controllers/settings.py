@@ -24,7 +24,7 @@ from app.core.texts import exact, next_language
 from app.core.tool import ServerState, ServerStatus
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.dialogs.connect_dialogs import ConnectDialog, ConsentDialog, log_in
-from app.gui.pages.settings.settings_dialog import SettingsDialog
+from app.gui.pages.settings.settings_dialog import PAGES, SettingsDialog
 from app.gui.widgets.approval_card import ViewerOffer, ViewerState
 from app.gui.widgets.model_choice import ModelButton
 from app.gui.window_frame import WindowFrame
@@ -60,9 +60,12 @@ class SettingsController(Controller):
         """Return the settings with the language and theme in use, which the command line may have chosen."""
         return replace(self.current(), language=self._language.wanted, theme=self._look.wanted)
 
-    def open(self, page: str, provider_id: str = "", row: str = "") -> None:
-        """Open the settings at a page, and there at a provider or at a setting."""
-        window = self._window
+    def open(self, page: str = "", provider_id: str = "", row: str = "") -> None:
+        """Open the settings at a page, and there at a provider or at a setting; without one where they were
+        left.
+        """
+        window, left = self._window, self._state.text("settings_page")
+        page = page or (left if left in PAGES else "appearance")
         dialog = SettingsDialog(self._language, self._look, self._engine, self._data_dir, self.shown, window)
         dialog.show_quick_keys(self._quick_note, fails=self._quick_fails)
         dialog.show_page(page, provider_id, row)
@@ -74,6 +77,7 @@ class SettingsController(Controller):
         dialog.settings_chosen.connect(self.change)
         dialog.providers_changed.connect(self._providers.changed)
         dialog.undo_left.connect(self._providers.offer_undo)
+        dialog.finished.connect(lambda _result: self._state.keep("settings_page", dialog.shown))
         dialog.open()
         self._tasks.replace("look for notifications", self._look_for_notifications(dialog))
 

@@ -340,7 +340,7 @@ class WindowController(QObject):
         side.hide_button.clicked.connect(lambda: self.window.show_side(False))
         self.window.first_page.models_requested.connect(lambda: self.settings.open("local"))
         side.providers_button.clicked.connect(lambda: self.settings.open("providers"))
-        side.settings_button.clicked.connect(lambda: self.settings.open("appearance"))
+        side.settings_button.clicked.connect(lambda: self.settings.open())
         side.help_button.clicked.connect(self.show_guide)
         side.sessions.session_requested.connect(self.show_session)
         side.sessions.delete_requested.connect(self.sessions.delete)
@@ -440,7 +440,7 @@ class WindowController(QObject):
             "next_pin": self.summaries.next_pin,
             "queue": self.work.show_assistant,
             "side": self.toggle_side,
-            "settings": lambda: self.settings.open("appearance"),
+            "settings": lambda: self.settings.open(),
             "guide": self.show_guide,
             "shortcuts": lambda: self.settings.open("shortcuts"),
             "theme": self.settings.switch_theme,

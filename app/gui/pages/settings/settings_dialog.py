@@ -34,12 +34,22 @@ from app.gui.pages.settings.servers_page import PermissionsPage, ServersPage
 from app.gui.pages.settings.settings_rows import Ground, Page, SettingsPage
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, FontFitting, Frame, empty, focus_chain, frame, hbox, stack, vbox
+from app.gui.widgets.choices import Segmented
 from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.controls import bring_into_sight, button, icon_button, keep_place, scrolling
 from app.gui.widgets.form import Steps
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.notices import Toast, Toasts
-from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, restyle, say, show_or_hide
+from app.gui.widgets.text import (
+    ElidedLabel,
+    Paragraph,
+    name_button,
+    named,
+    plain_label,
+    restyle,
+    say,
+    show_or_hide,
+)
 
 KEYS_WIDTH = 150
 # Keys a text box needs for itself.
@@ -315,7 +325,8 @@ class SettingsDialog(FontFitting, QDialog):
         self.tasks = Tasks(self._on_task_failed)
         self._made: dict[str, Page] = {}
         self._places: dict[str, int] = {}
-        self._shown = ""
+        self.shown = ""
+        """The page in front."""
         self._quick_keys = ("", False)
         self.search = say(
             SearchBox(look, "settings_search"), language, name="settings.search", hint="settings.search"
@@ -325,6 +336,7 @@ class SettingsDialog(FontFitting, QDialog):
         self._reset = say(button("link", "settings_reset", self._on_reset), language, "settings.reset")
         keep_place(self._reset)
         self._side, self._stack = Frame("side"), stack()
+        self._tabs = {first: named(f"settings_{first}", Segmented(pages)) for first, pages in GROUPS.items()}
         self._close = say(button("", "settings_close"), language, "settings.close")
         self._toasts = Toasts(self)
         self._ground = Ground(language, look, engine, self.tasks, settings, data_dir, self._toasts)
@@ -345,7 +357,7 @@ class SettingsDialog(FontFitting, QDialog):
     def show_page(self, page: str, provider_id: str = "", row: str = "") -> None:
         """Show a page of `PAGES`, and there a provider or a setting."""
         self.search.clear()
-        self.pages.setCurrentRow(list(PAGES).index(page))
+        self._show(page)
         if provider_id and isinstance(made := self.page("providers"), ProvidersPage):
             made.show_provider(provider_id)
         self._go_to(page, row)
@@ -440,28 +452,46 @@ class SettingsDialog(FontFitting, QDialog):
 
     def _lay_out(self) -> None:
         vbox(self.search, self.pages, inside=self._side, margins=(10, 14, 10, 8), spacing=8)
-        head = hbox((self._title, 1), self._reset, margins=(22, 16, 22, 0))
+        for tabs in self._tabs.values():
+            tabs.hide()
+            tabs.chosen.connect(self._on_tab)
+        rows = [hbox(tabs, STRETCH, margins=(22, 8, 22, 0)) for tabs in self._tabs.values()]
+        head = vbox(hbox((self._title, 1), self._reset, margins=(22, 16, 22, 0)), *rows, spacing=0)
         foot = hbox(STRETCH, self._close, margins=(22, 0, 22, 14))
         page = vbox(head, (self._stack, 1), 8, foot, spacing=0)
         hbox(self._side, (page, 1), inside=self, spacing=0)
 
     def _list_pages(self) -> None:
-        """List the pages, or the pages and settings that match the search."""
+        """List the groups of pages, or the pages and settings that match the search."""
         words, typed = self._language, self.search.text().strip()
         items: list[RowItem] = []
         for page, (icon, _kind) in PAGES.items():
+            if not typed:
+                if FIRST.get(page, page) == page:
+                    items.append(RowItem(id=page, title=self._group_title(page), icon=icon))
+                continue
             title = words(f"settings.{page}")
             if fits(f"{title} {words(f'settings.{page}.find')}", typed):
                 items.append(RowItem(id=page, title=title, icon=icon))
-            rows = self._rows_of(page) if typed else ()
             items += [
-                RowItem(id=f"{page} {row}", title=name, icon=icon) for row, name in rows if fits(name, typed)
+                RowItem(id=f"{page} {row}", title=name, icon=icon)
+                for row, name in self._rows_of(page)
+                if fits(name, typed)
             ]
         with QSignalBlocker(self.pages):
             self.pages.show_rows(items)
             self.pages.setCurrentRow(-1)
-        if not typed and self._shown:
-            self.pages.choose(self._shown)
+        if not typed and self.shown:
+            self._mark_group()
+
+    def _group_title(self, page: str) -> str:
+        """Return the title of the entry that a page belongs to."""
+        first = FIRST.get(page, "")
+        return self._language(f"settings.group.{first}" if first else f"settings.{page}")
+
+    def _mark_group(self) -> None:
+        with QSignalBlocker(self.pages):
+            self.pages.choose(FIRST.get(self.shown, self.shown))
 
     def _rows_of(self, page: str) -> list[tuple[str, str]]:
         """Return the names and texts of a page's rows."""
@@ -488,13 +518,29 @@ class SettingsDialog(FontFitting, QDialog):
         if item is None:
             return
         page, _, row = item.id.partition(" ")
-        made = self.page(page)
-        self._shown = page
-        self._stack.setCurrentIndex(self._places[page])
-        self._title.setText(self._language(f"settings.{page}"))
-        self._reset.setVisible(isinstance(made, RowPage))
-        self._stack.currentWidget().setAccessibleName(self._title.text())
+        # An entry of several pages shows the one that was shown last.
+        self._show(
+            self._tabs[page].value() if page in self._tabs and not self.search.text().strip() else page
+        )
         self._go_to(page, row)
+
+    def _on_tab(self, page: str) -> None:
+        if FIRST[page] == FIRST.get(self.shown):
+            self._show(page)
+
+    def _show(self, page: str) -> None:
+        made, first = self.page(page), FIRST.get(page, page)
+        self.shown = page
+        for group, tabs in self._tabs.items():
+            tabs.setVisible(group == first)
+        if first in self._tabs:
+            self._tabs[first].set_value(page)
+        self._stack.setCurrentIndex(self._places[page])
+        self._title.setText(self._group_title(page))
+        self._reset.setVisible(isinstance(made, RowPage))
+        self._stack.currentWidget().setAccessibleName(self._language(f"settings.{page}"))
+        if not self.search.text().strip():
+            self._mark_group()
 
     def _go_to(self, page: str, row: str) -> None:
         made = self.page(page)
@@ -502,7 +548,7 @@ class SettingsDialog(FontFitting, QDialog):
             made.take_focus(row)
 
     def _on_reset(self) -> None:
-        page = self.page(self._shown)
+        page = self.page(self.shown)
         assert isinstance(page, RowPage)
         before = page.reset()
         if before:
@@ -528,8 +574,12 @@ class SettingsDialog(FontFitting, QDialog):
         words = self._language
         self.setWindowTitle(words("settings.title"))
         self._list_pages()
-        if self._shown:
-            self._title.setText(words(f"settings.{self._shown}"))
+        for first, tabs in self._tabs.items():
+            texts = tuple(words(f"settings.{page}") for page in GROUPS[first])
+            tabs.set_texts(texts, ("",) * len(texts))
+            tabs.setAccessibleName(self._group_title(first))
+        if self.shown:
+            self._title.setText(self._group_title(self.shown))
 
 
 ICON = 17
@@ -651,16 +701,24 @@ PAGES: dict[str, tuple[str, Callable[[Ground], Page]]] = {
     "providers": ("plug", ProvidersPage),
     "models": ("cpu", ModelsPage),
     "local": ("download", LocalModelsPage),
-    "saved_prompts": ("file-text", SavedPromptsPage),
-    "network": ("globe", NetworkPage),
-    "servers": ("wrench", ServersPage),
-    "permissions": ("shield-question-mark", PermissionsPage),
     "chats": ("message-circle", settings_rows.ChatsPage),
     "limits": ("gauge", settings_rows.LimitsPage),
-    "usage": ("coins", settings_rows.UsagePage),
+    "saved_prompts": ("file-text", SavedPromptsPage),
+    "servers": ("wrench", ServersPage),
+    "permissions": ("shield-question-mark", PermissionsPage),
     "appearance": ("sun", settings_rows.AppearancePage),
     "shortcuts": ("keyboard", ShortcutsPage),
-    "data": ("database", DataPage),
     "privacy": ("lock", PrivacyPage),
+    "network": ("globe", NetworkPage),
+    "data": ("database", DataPage),
+    "usage": ("coins", settings_rows.UsagePage),
     "about": ("info", AboutPage),
 }
+# The entries of the list that stand for several pages, by the first of them.
+GROUPS = {
+    "providers": ("providers", "models", "local"),
+    "chats": ("chats", "limits", "saved_prompts"),
+    "servers": ("servers", "permissions"),
+    "privacy": ("privacy", "network"),
+}
+FIRST = {page: first for first, pages in GROUPS.items() for page in pages}
