@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from app.core.texts import LANGUAGES, Texts
 from app.gui.commands import COMMANDS
 from app.gui.dialogs.reading_dialogs import TOPICS
 from app.gui.pages.council.decision_steps import STEPS
-from app.gui.pages.settings.settings_dialog import FIXED, PAGES
+from app.gui.pages.settings.settings_dialog import FIRST, FIXED, PAGES
 from tests.core import test_english_wording as english_terms
 from tests.core import test_korean_wording as korean_terms
 from tests.core.people_read import RESOURCES
@@ -151,6 +152,14 @@ def test_each_text_in_italics_is_one_of_the_window(language: str, topic: str) ->
     assert [text for text in page.plain if "*" in text] == []
 
 
+def _way_to(page: str, texts: Mapping[str, str]) -> list[str]:
+    """Return what is clicked in the settings for a page: its entry, and its tab unless that is the first."""
+    first = FIRST.get(page)
+    if first is None:
+        return [texts[f"settings.{page}"]]
+    return [texts[f"settings.group.{first}"], *([texts[f"settings.{page}"]] if page != first else [])]
+
+
 @pytest.mark.parametrize(("language", "topic"), BOTH)
 def test_each_link_leads_to_a_page_of_the_guide_or_of_the_settings(language: str, topic: str) -> None:
     texts = shown_in(language)
@@ -158,7 +167,7 @@ def test_each_link_leads_to_a_page_of_the_guide_or_of_the_settings(language: str
         kind, _, page = target.partition(":")
         if kind == "settings":
             assert page in PAGES
-            assert re.split(", | > ", said) == [texts["settings.title"], texts[f"settings.{page}"]]
+            assert re.split(", | > ", said) == [texts["settings.title"], *_way_to(page, texts)]
         else:
             assert (GUIDE / language / target).read_text("utf-8").startswith(f"# {said}\n")
 

@@ -108,7 +108,7 @@ async def test_where_nobody_is_ready_nothing_starts(data_dir: Path) -> None:
     line = error_line(refused.value, ENGLISH)
     assert line == (
         "The debate was not started because no participant is ready. GPT: needs a key; Claude: needs a key. "
-        "Add keys in Settings, Providers, or with `moot keys set PROVIDER` in the terminal."
+        "Add keys in Settings, Models, or with `moot keys set PROVIDER` in the terminal."
     )
     assert "GPT: 키 필요" in error_line(refused.value, KOREAN)
     await bench.engine.shutdown()

@@ -191,7 +191,7 @@ def test_a_debate_that_nobody_can_take_part_in_has_failed_or_does_not_start(
     assert (refused.status, refused.out) == (2, "")
     assert refused.err == (
         "The debate was not started because no participant is ready. GPT: needs a key; Claude: needs a key. "
-        "Add keys in Settings, Providers, or with `moot keys set PROVIDER` in the terminal.\n"
+        "Add keys in Settings, Models, or with `moot keys set PROVIDER` in the terminal.\n"
     )
     assert len(look("sessions", "--json").json) == 1
 
