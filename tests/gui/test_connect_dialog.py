@@ -7,7 +7,9 @@ from functools import partial
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
+from PySide6.QtGui import QKeySequence
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton
 
 from app.core import catalog
 from app.gui.dialogs.connect_dialogs import ConnectDialog
@@ -81,7 +83,10 @@ async def test_a_key_is_pasted_tested_and_the_provider_ready(kind, person, monke
         said = await answered(dialog)
         took = time.monotonic() - began
         assert f"{server.model} answered" in said, said
-        assert "forgotten when Moot closes" in said, "there is no keyring here"
+        assert dialog.answer.property("kind") == "ok" and "forgotten" not in said
+        warned = person.find("connect_kept", QLabel)
+        assert "forgotten when Moot closes" in warned.text(), "there is no keyring here"
+        assert warned.property("kind") == "warn" and warned.isVisible()
         assert status(person, kind).ready
         assert status(person, kind).default_model == server.model
         await person.click("connect_go")
@@ -324,3 +329,44 @@ async def test_what_asks_is_made_ready_while_the_dialog_is_open_and_no_wait_for_
         gate.set()
         await until(lambda: dialog.answer.text().startswith("Contacting OpenAI"))
         assert f"{server.model} answered" in await answered(dialog)
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("compatible", {"connect_openai-compatible"}),
+        ("ollama", {"connect_ollama"}),
+        ("OpenAI", {"connect_openai", "connect_azure", "connect_openai-compatible"}),
+        ("nobody has this name", {"connect_openai-compatible"}),
+    ],
+)
+async def test_what_is_searched_for_is_chosen_and_nothing_hidden_is(typed, shown, person):
+    dialog = await open_dialog(person)
+    await person.write("connect_key", "sk-ant-canary-0123456789")
+    await person.write("connect_search", typed)
+    cards = [item for item in dialog.findChildren(QPushButton) if item.isCheckable()]
+    assert {item.objectName() for item in cards if item.isVisible()} == shown
+    (chosen,) = [item for item in cards if item.isChecked()]
+    assert chosen.isVisible()
+    assert dialog.key.text() == "", "a key stays with its provider"
+    await person.write("connect_search", "")
+    assert chosen.isChecked() and person.sees("connect_openai")
+
+
+async def test_what_is_typed_after_a_provider_was_chosen_is_in_its_first_field(person):
+    dialog = await open_dialog(person)
+    await person.click("connect_openai-compatible")
+    assert dialog.address.hasFocus()
+    await person.click("connect_anthropic")
+    assert dialog.key.hasFocus()
+    card = person.find("connect_openai-compatible", QPushButton)
+    card.setFocus()
+    await person.press("connect_openai-compatible", Qt.Key.Key_Space)
+    assert card.hasFocus() and card.isChecked(), "the keyboard goes on from one to the next"
+    QTest.keyClicks(card, "1")
+    QTest.keyClicks(dialog.address, "27.0.0.1")
+    assert dialog.address.text() == "127.0.0.1"
+    card.setFocus()
+    QApplication.clipboard().setText(":8941")
+    QTest.keySequence(card, QKeySequence.StandardKey.Paste)
+    assert dialog.address.text() == "127.0.0.1:8941"

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 
 from app.core import catalog
 from app.core.definitions import Agent
@@ -90,12 +90,15 @@ class ConnectDialog(AskDialog):
         self._kinds = QtWidgets.QButtonGroup(self)
         found = {server.kind for server in servers}
         usual = [row.kind for row in catalog.USUAL if row.needs_key]
-        by_name = [row.kind for row in catalog.PRESETS if row.kind not in found]
+        local = [row for row in catalog.USUAL if row.base_url and row.local]
+        by_name = [row.kind for row in (*catalog.PRESETS, *local) if row.kind not in found]
         self._choices = [*usual, *self._servers, *by_name, OTHER]
         for number, choice in enumerate(self._choices):
             card = button("choice", f"connect_{choice if choice not in self._servers else f'found_{number}'}")
             card.setCheckable(True)
             card.setAutoDefault(False)
+            # A click leads on to what is to be typed; the arrow keys go from one to the next.
+            card.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             if choice in self._servers:
                 card.dress(look, "plug", "ok")
             self._kinds.addButton(card, number)
@@ -123,6 +126,7 @@ class ConnectDialog(AskDialog):
         )
         self._open = say(opened, language, "connect.open")
         self.answer = named("connect_result", plain_label("hint", wrap=True))
+        self._kept = named("connect_kept", plain_label("warn", wrap=True))
         keep = button("link", "connect_anyway", lambda: self._tasks.start("keep", self._keep()))
         self._anyway = say(keep, language, "connect.anyway")
         self._clock = timer(self, 500, self._on_clock)
@@ -143,7 +147,17 @@ class ConnectDialog(AskDialog):
         for column in range(COLUMNS):
             self._cards.setColumnStretch(column, 1)
         page = hbox((self._page, 1), self._copy, self._open)
-        parts = (self.heading, self._text, self.search, self._cards, 4, self._fields, page, self.answer)
+        parts = (
+            self.heading,
+            self._text,
+            self.search,
+            self._cards,
+            4,
+            self._fields,
+            page,
+            self.answer,
+            self._kept,
+        )
         self.arrange(*parts, STRETCH, before=self._anyway, spacing=9)
         self._show_cards("")
         fields = (self.address, self.model, self.key, self._copy, self._open)
@@ -151,21 +165,30 @@ class ConnectDialog(AskDialog):
         self.resize(600, 480)
 
     def _show_cards(self, text: str) -> None:
-        """Show the providers whose names contain a text, and choose the first
-        if the chosen one is not among them.
+        """Show the providers whose names contain a text, else what stands for any other, and choose the first
+        if the chosen one is not among them: what is not shown is never chosen.
         """
-        found = [item for item in self._kinds.buttons() if fits(item.text(), text)]
+        found = [number for number, item in enumerate(self._choices) if fits(self._names_of(item), text)]
+        found = found or [self._choices.index(OTHER)]
         for card in self._kinds.buttons():
             self._cards.removeWidget(card)
             card.hide()
-        for number, card in enumerate(found):
-            self._cards.addWidget(card, number // COLUMNS, number % COLUMNS)
-            card.show()
-        if found and self._kinds.checkedButton() not in found:
-            found[0].setChecked(True)
+        for place, number in enumerate(found):
+            self._cards.addWidget(self._kinds.button(number), place // COLUMNS, place % COLUMNS)
+            self._kinds.button(number).show()
+        if self._kinds.checkedId() not in found:
+            self._kinds.button(found[0]).setChecked(True)
+
+    def _names_of(self, choice: str) -> str:
+        """Return by what a provider or a server that was found can be searched."""
+        server = self._servers.get(choice)
+        kind = catalog.provider_kind(server.kind if server else choice)
+        shown = self._kinds.button(self._choices.index(choice)).text()
+        return f"{shown} {choice} {kind.label if kind else ''}"
 
     def _connect(self) -> None:
         self._kinds.idToggled.connect(self._on_kind)
+        self._kinds.idClicked.connect(self._on_clicked)
         self.key.textChanged.connect(self._on_key)
         self.search.textChanged.connect(self._show_cards)
         for field in (self.address, self.model):
@@ -193,6 +216,31 @@ class ConnectDialog(AskDialog):
             self._forget_result()
             self._retranslate()
 
+    def _on_clicked(self, _number: int) -> None:
+        field = self._first_field
+        if field is not None and self.focusWidget() not in self._kinds.buttons():
+            field.setFocus()
+
+    @property
+    def _first_field(self) -> QtWidgets.QLineEdit | None:
+        """The first field that the chosen provider takes."""
+        fields = {"address": self.address, "model": self.model, "key": self.key}
+        return next((field for name, field in fields.items() if self._takes.get(name)), None)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Put what is typed or pasted at a provider into the first field."""
+        field, text = self._first_field, event.text()
+        if field is None or self.focusWidget() not in self._kinds.buttons():
+            super().keyPressEvent(event)
+        elif event.matches(QKeySequence.StandardKey.Paste):
+            field.setFocus()
+            field.paste()
+        elif text.strip() and text.isprintable():
+            field.setFocus()
+            field.insert(text)
+        else:
+            super().keyPressEvent(event)
+
     def _on_key(self, text: str) -> None:
         """Remove spaces around a pasted key, and choose the provider it belongs to."""
         key = text.strip()
@@ -210,6 +258,7 @@ class ConnectDialog(AskDialog):
     def _forget_result(self) -> None:
         self._draft = None
         self._anyway.hide()
+        self._kept.hide()
         self._say("hint", "")
 
     def _on_go(self) -> None:
@@ -264,10 +313,8 @@ class ConnectDialog(AskDialog):
             self.accept()
             return
         seconds, count = f"{result.seconds:.1f}", len(result.models) or 1
-        lines = [words("connect.ready", seconds=seconds, model=result.model, count=count)]
-        if not kept:
-            lines.append(words(f"keyring.{self._engine.keys.problem}"))
-        self._say("ok" if kept else "warn", "\n".join(lines))
+        self._say("ok", words("connect.ready", seconds=seconds, model=result.model, count=count))
+        show_or_hide(self._kept, "" if kept else words(f"keyring.{self._engine.keys.problem}"))
         self.go.setText(words("connect.done"))
         self.cancel.hide()
         enable_if(False, self.search, self.key, self.address, self.model, *self._kinds.buttons())
