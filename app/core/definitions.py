@@ -362,12 +362,12 @@ def dependents(definition: WorkflowDefinition) -> dict[str, list[str]]:
 # A role matches exactly or by one of these names, never by a part of its name.
 ROLES: Mapping[str, tuple[str, ...]] = {
     "po": ("product owner", "기획자"),
-    "pm": ("project manager", "product manager"),
+    "pm": ("project manager", "product manager", "프로젝트 매니저"),
     "designer": ("디자이너",),
     "architect": ("아키텍트",),
     "fe": ("frontend", "front-end", "front end", "프론트엔드"),
     "be": ("backend", "back-end", "back end", "백엔드"),
-    "qa": ("tester", "quality assurance", "테스터"),
+    "qa": ("tester", "quality assurance", "테스터", "테스트"),
 }
 _ALIASES = {name: role for role, names in ROLES.items() for name in (role, *names)}
 # What finds a role in a text; an abbreviation counts in capitals alone, as `be` is also a word.

@@ -39,7 +39,10 @@ IN_THE_WINDOW = [
     (
         "차례",
         "발언, 턴",
-        ("cli.help.mode", "cli.your_turn", "mode.round-robin", "notice.turn_held", "status.your_turn"),
+        (
+            *("busy.do.queue", "busy.strategy.queue", "cli.help.mode", "mode.round-robin"),
+            *("cli.your_turn", "notice.turn_held", "status.your_turn"),
+        ),
     ),
     ("중단", "중지", ("usage.estimated.one", "usage.estimated.other")),
     ("계속하기|끝내기", "재개, 종료", ()),

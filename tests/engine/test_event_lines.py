@@ -81,7 +81,7 @@ async def test_an_export_shows_every_text_as_text(bench: Bench) -> None:
     assert "Content-Security-Policy" in page and 'lang="ko"' in page
     text = await bench.engine.export(session_id, "md")
     assert text.startswith("# \\<script\\>") and HOSTILE.replace("<", "\\<") in text
-    assert HOSTILE not in text and "1라운드 중 1라운드" in text
+    assert HOSTILE not in text and "라운드 1/1" in text
     assert re.search(r"GPT \(\S+/\S+\), Claude \(\S+/\S+\)", text)
     assert json.loads(await bench.engine.export(session_id, "json"))["id"] == session_id
     with pytest.raises(BadInput, match="unknown_format"):

@@ -60,9 +60,9 @@ def test_a_queued_step_does_not_ask_for_the_user(qapp):
     waits = StepState(id="a", state="waiting", reason="busy", attempt=1)
     asks = StepState(id="b", state="waiting", reason="question", attempt=1)
     first, second = looks_of(session(waits, asks, status=Status.RUNNING), {}, {}, korean)
-    assert (first.text, second.text) == ("대기 중", "답변 필요")
+    assert (first.text, second.text) == ("대기 중", "확인 필요")
     row = StepRow(korean, Look(qapp, resources_dir(), "light"), "a")
-    for look, said in ((first, "a, QA, 대기 중"), (second, "b, QA, 답변 필요")):
+    for look, said in ((first, "a, QA, 대기 중"), (second, "b, QA, 확인 필요")):
         row.show_look(look)
         assert row.accessibleName() == said
 

@@ -259,9 +259,10 @@ def blind_card(words: Language, look: Look, judged: Judged, opened: Callable[[],
         lines += [] if blind.was_blind else [words("blind.read_before")]
     hint = Paragraph("hint", text="\n".join(lines))
     said = boxes.vbox(Paragraph("card_title", text=title), hint, spacing=2)
-    open_it = button("", "blind_open", opened, text=asks)
-    row = boxes.hbox(HeadingIcon(look, "eye-off", "text_2"), (said, 1), open_it, spacing=10)
-    return boxes.card("blind_card", row, spacing=0)
+    row = boxes.hbox(HeadingIcon(look, "eye-off", "text_2"), (said, 1), spacing=10)
+    # Beside the texts it is too wide for a narrow window with large letters.
+    open_it = boxes.hbox(button("", "blind_open", opened, text=asks), boxes.STRETCH)
+    return boxes.card("blind_card", row, open_it, spacing=8)
 
 
 def picked_text(blind: BlindPick, words: Language) -> str:
