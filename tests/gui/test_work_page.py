@@ -551,6 +551,24 @@ def test_the_plan_says_who_does_what_and_headings_count(
 
 
 @pytest.mark.slow
+def test_what_could_not_be_said_comes_back_before_what_was_written_since(qapp, look):
+    details, parent = WorkDetails(Language(resources_dir() / "i18n", "en"), look), QWidget()
+    details.setParent(parent)
+    first = WorkRow(id="a", kind="chat", title="A", state=WorkState.RUNNING, says="", limits=RunLimits())
+    second = replace(first, id="b", title="B")
+    details.show_work(first, can_tell=True)
+    details.tell.box.setPlainText("And the time.")
+    details.give_back("a", "Mind the budget.")
+    assert details.tell.box.toPlainText() == "Mind the budget.\n\nAnd the time."
+    details.give_back("b", "Go on.")
+    assert details.tell.box.toPlainText() == "Mind the budget.\n\nAnd the time.", "it was said elsewhere"
+    details.show_work(second, can_tell=True)
+    assert details.tell.box.toPlainText() == "Go on."
+    details.show_work(first, can_tell=True)
+    assert details.tell.box.toPlainText() == "Mind the budget.\n\nAnd the time."
+    parent.deleteLater()
+
+
 async def test_the_details_show_files_and_criteria_with_who_checked(
     qapp,
     data_dir,

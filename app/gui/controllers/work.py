@@ -317,7 +317,7 @@ class WorkController(Controller):
                 await self._engine.chats.send(session_id, text)
         except MootError:
             if self._page is not None:
-                self._page.details.give_back(text)
+                self._page.details.give_back(session_id, text)
             raise
 
     async def _send_now(self, session_id: str) -> None:

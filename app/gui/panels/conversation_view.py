@@ -70,18 +70,13 @@ class ConversationView(QWidget):
         self.picture_requested = self.transcript.picture_requested
         self.find_bar.text_changed.connect(self.transcript.search.find)
         self.transcript.found.connect(self.find_bar.show_count)
-        self.find_bar.step_requested.connect(self._on_find_step)
+        self.find_bar.step_requested.connect(self.transcript.search.step)
         self.find_bar.closed.connect(self.transcript.setFocus)
         composer.text_changed.connect(self._on_text_changed)
         self._unsent_answers: dict[str, str] = {}
-        self.cards = QuestionCards(
-            language,
-            look,
-            self.transcript,
-            self._unsent_answers,
-            names=lambda: self.transcript.model.names,
-            together=lambda message: self.transcript.model.book.together(message),
-        )
+        view, model = self.transcript, self.transcript.model
+        known, together = (lambda: model.names), (lambda message: model.book.together(message))
+        self.cards = QuestionCards(language, look, view, self._unsent_answers, names=known, together=together)
         self._connect_cards()
         self.transcript.follow(look, language)
 
@@ -258,9 +253,6 @@ class ConversationView(QWidget):
     def _on_text_changed(self) -> None:
         if not self._filling:
             self.draft_changed.emit(self.session_id, self.draft)
-
-    def _on_find_step(self, step: int) -> None:
-        self.transcript.search.step(step)
 
 
 AWAY = "away_"

@@ -4,6 +4,7 @@ DebatePanel and WorkflowPanel are subclasses of the base.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
@@ -82,25 +83,19 @@ class RightPanel(Frame):
     close_requested = Signal()
     tab_chosen = Signal(int)
 
-    def __init__(
-        self,
-        language: Language,
-        look: Look,
-        names: tuple[str, ...],
-        pages: tuple[QWidget, ...],
-        tabs_name: str,
-        *,
-        words: str = "panel.tabs",
-        command: str = "panel",
-    ) -> None:
+    # The command that opens and closes it, and what its tabs are called, a key of the catalogue.
+    COMMAND = "panel"
+    WORDS = "panel.tabs"
+
+    def __init__(self, language: Language, look: Look, tabs_name: str, pages: Mapping[str, QWidget]) -> None:
         super().__init__("right")
         self.setMinimumWidth(360)
-        self._language, self._command = language, command
-        self.tabs = say(TabRow(language, names, tabs_name), language, name=words)
+        self._language = language
+        self.tabs = say(TabRow(language, tuple(pages), tabs_name), language, name=self.WORDS)
         self._close = icon_button(look, "x", "panel_close", self.close_requested)
         self._be_named(shown=False)
         self.tabs.row.addWidget(self._close)
-        self._pages = boxes.stack(*pages)
+        self._pages = boxes.stack(*pages.values())
         vbox(self.tabs, (self._pages, 1), inside=self, margins=(1, 0, 0, 0), spacing=0)
         self.tabs.chosen.connect(self._on_chosen)
         language.follow(self._retranslate)
@@ -133,7 +128,7 @@ class RightPanel(Frame):
         self.tab_chosen.emit(place)
 
     def _retranslate(self) -> None:
-        name_button(self._close, self._language("panel.close"), self._language.keys(self._command))
+        name_button(self._close, self._language("panel.close"), self._language.keys(self.COMMAND))
 
 
 class PlanPanel(Frame):
@@ -198,8 +193,7 @@ class PlanPanel(Frame):
         self.goal.setEnabled(editable)
         self._teach.setText(words("plan.empty" if session else "plan.no_session"))
         self._teach.setVisible(not count)
-        working = session is not None and works(session)
-        self.list.show_plan(plan, editable=editable, working=working)
+        self.list.show_plan(plan, editable=editable, working=session is not None and works(session))
 
     def _on_goal(self) -> None:
         text = " ".join(self.goal.text().split())

@@ -18,6 +18,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.core.criteria import count_met, met_text
+from app.core.draft import Draft
 from app.core.message import Message
 from app.core.session import RESTART, Plan
 from app.core.texts import amount_text, exact, unmarked, visible
@@ -544,9 +545,15 @@ class WorkDetails(Details):
         if self._card is not None:
             self._card.setFocus()
 
-    def give_back(self, text: str) -> None:
-        """Show again what could not be said."""
-        self.tell.box.setPlainText(text)
+    def give_back(self, session_id: str, text: str) -> None:
+        """Put what could not be said back into the box of its session, before what was written since."""
+        here = session_id == self.session_id
+        since = self.tell.box.toPlainText() if here else self._unsaid.get(session_id, "")
+        text = Draft(text=since).led_by(text).text
+        if here:
+            self.tell.box.setPlainText(text)
+        else:
+            self._unsaid[session_id] = text
 
     def _show_card(self) -> None:
         """Show the card of the first question; one that is being answered stays."""

@@ -76,8 +76,7 @@ class CitedText(WrappedText):
         made.ensurePolished()
         metrics = QFontMetrics(made.font())
         # A single & would mark a shortcut.
-        shown = metrics.elidedText(words[0], Qt.TextElideMode.ElideMiddle, 150)
-        made.setText(unmarked(shown))
+        made.setText(unmarked(metrics.elidedText(words[0], Qt.TextElideMode.ElideMiddle, 150)))
         made.setAccessibleName(words[1])
         made.setToolTip(plain_tip(words[1]))
         made.clicked.connect(lambda: self.cite_requested.emit(message_id))

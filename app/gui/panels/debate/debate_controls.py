@@ -33,7 +33,7 @@ from app.gui.widgets import boxes
 from app.gui.widgets.badge import Avatar, Chip
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button, passing_menu, scrolling
-from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, restyle, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, restyle, say, show_if
 
 SPACE = 6
 DISCUSSION, VERDICT = "discussion", "verdict"
@@ -258,8 +258,7 @@ class DebateControls(boxes.Frame):
         room = self.width() - edges.left() - edges.right() - sum(taken) - SPACE * (len(taken) + 1)
         whole, short = self._cost.sizeHint().width(), self._cost.minimumSizeHint().width()
         self._cost.setMaximumWidth(whole if whole <= room else short)
-        due = bool(self._cost.text()) and not has_ended(self._session)
-        self._cost.setVisible(due and short <= room)
+        self._cost.setVisible(bool(self._cost.text()) and not has_ended(self._session) and short <= room)
 
     def _show_pause(self, *, running: bool, resumable: bool) -> None:
         """Show Pause, and Resume where no button is while the debate runs:
@@ -306,9 +305,7 @@ class DebateControls(boxes.Frame):
             return "warn", reason
         if session.status == Status.COMPLETED and session.reason == Reason.EXHAUSTED:
             return "accent", reason
-        if session.status == Status.PAUSED:
-            return "warn", words("discussion.paused_plain")
-        return "warn", ""
+        return "warn", words("discussion.paused_plain") if session.status == Status.PAUSED else ""
 
     def _lay_out(self) -> None:
         if self._headed:
@@ -317,24 +314,15 @@ class DebateControls(boxes.Frame):
             head = [title, boxes.hbox(*ways, spacing=SPACE), boxes.vbox(self._facts)]
         else:
             head = [boxes.hbox(self._doing, (self._facts, 1), spacing=10)]
-            for absent in (self._title, self._round, self._status, self._cost, self._side):
-                absent.hide()
+            show_if(False, self._title, self._round, self._status, self._cost)
         said = boxes.hbox((self._banner_text, 1), self.skip_check, spacing=8)
         boxes.vbox(said, self.held, inside=self._banner, margins=(12, 8, 12, 8), spacing=8)
-        self.held.setVisible(False)
-        self._banner.setVisible(False)
-        boxes.vbox(
-            *head,
-            (self._side, 0, Qt.AlignmentFlag.AlignLeft),
-            self._honesty,
-            self._banner,
-            inside=self,
-            margins=(18, 14, 18, 8) if self._headed else (0, 0, 0, 0),
-            spacing=10 if self._headed else 6,
-        )
+        show_if(False, self.held, self._banner, self._side)
+        parts = (self._side, 0, Qt.AlignmentFlag.AlignLeft), self._honesty, self._banner
+        margins = (18, 14, 18, 8) if self._headed else 0
+        boxes.vbox(*head, *parts, inside=self, margins=margins, spacing=10 if self._headed else 6)
         if self._headed:
             boxes.put_in_tab_order((self.pause, self.stop, self.resume))
-        self._side.setVisible(False)
 
     def _on_pause(self) -> None:
         self._pausing = True
@@ -457,14 +445,11 @@ class AfterBar(boxes.Fitting, QWidget):
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self._language = language
-        self._fork, self._again, self._export = (
-            ShorteningButton("", f"debate_{name}", act).dress(look, icon, "text")
-            for name, icon, act in (
-                ("fork", "git-branch", self.turns_wanted),
-                ("again", "rotate-cw", self.again_requested),
-                ("export", "share", self._on_export),
-            )
-        )
+        self._fork = ShorteningButton("", "debate_fork", self.turns_wanted)
+        self._again = ShorteningButton("", "debate_again", self.again_requested)
+        self._export = ShorteningButton("", "debate_export", self._on_export)
+        for made, icon in ((self._fork, "git-branch"), (self._again, "rotate-cw"), (self._export, "share")):
+            made.dress(look, icon, "text")
         more = icon_button(look, "ellipsis", "debate_more")
         self._more = say(more, language, tip="verdict.more")
         more.clicked.connect(lambda: open_above(self._more_menu(), more))
@@ -536,9 +521,8 @@ class DebateSummary(QWidget):
         self.controls = DebateControls(language, look, prefix="beside_", headed=True)
         self._title = say(plain_label("field"), language, "setup.participants")
         self._rows = boxes.vbox(spacing=10)
-        body = boxes.vbox(
-            self._title, self._rows, boxes.STRETCH, margins=(MARGIN, 10, MARGIN, 12), spacing=10
-        )
+        margins = (MARGIN, 10, MARGIN, 12)
+        body = boxes.vbox(self._title, self._rows, boxes.STRETCH, margins=margins, spacing=10)
         boxes.vbox(self.controls, (scrolling(boxes.frame("", body)), 1), inside=self, spacing=0)
         language.changed.connect(self._draw)
 
@@ -620,8 +604,8 @@ class DebateSummary(QWidget):
             go.setAccessibleName(words("beside.go.to", name=standing.shown.name))
             if not standing.turn:
                 go.hide()
-            name = ElidedLabel("value", text=standing.shown.name)
-            head = boxes.hbox((name, 1), role, state, go, spacing=8)
+            who = ElidedLabel("value", text=standing.shown.name), 1
+            head = boxes.hbox(who, role, state, go, spacing=8)
             lines = [ElidedLabel("hint", text=text) for text in (standing.shown.model, standing.vote) if text]
             boxes.hbox(avatar, (boxes.vbox(head, *lines, spacing=0), 1), inside=row, spacing=10)
             said = (standing.shown.name, standing.role, now, standing.vote)

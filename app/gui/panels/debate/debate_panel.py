@@ -10,7 +10,7 @@ by storage/index.py (a new field raises its version); what is counted over messa
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, Qt, Signal, SignalInstance
-from PySide6.QtGui import QColor, QFocusEvent, QFontMetrics, QPainter, QShowEvent
+from PySide6.QtGui import QFocusEvent, QFontMetrics, QPainter, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedLayout, QStyle, QStyleOptionViewItem, QWidget
 
 from app.core.session import DebateMode, Folder, SessionSummary, resumable
@@ -93,9 +93,7 @@ class DebateCardDelegate(ItemDelegate):
         metrics = QFontMetrics(font)
         day = words.day_and_time(summary.updated_at)
         line = QRect(inner.left(), inner.bottom() - badge.AVATAR + 1, inner.width(), badge.AVATAR)
-        painter.setFont(font)
-        painter.setPen(QColor(tokens.text_2))
-        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, day)
+        badge.paint_text(painter, font, tokens.text_2, line, day, Qt.AlignmentFlag.AlignRight)
         line.setRight(line.right() - metrics.horizontalAdvance(day) - BESIDE)
         if active:
             line.setRight(line.right() - self._actions.width_for(summary) - BESIDE)
@@ -107,15 +105,13 @@ class DebateCardDelegate(ItemDelegate):
             line.setLeft(line.left() + AVATAR_STEP)
         mode = words.mode(summary.mode or DebateMode.ROUND_ROBIN)
         detail = words("history.detail", mode=mode, count=summary.rounds)
-        painter.setFont(font)
-        painter.setPen(QColor(tokens.text_2))
         line.setLeft(line.left() + 2)
         if more:
-            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, more)
+            badge.paint_text(painter, font, tokens.text_2, line, more)
             line.setLeft(line.left() + metrics.horizontalAdvance(more) + BESIDE)
         if line.width() >= 40:
             shown = metrics.elidedText(detail, Qt.TextElideMode.ElideRight, line.width())
-            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, shown)
+            badge.paint_text(painter, font, tokens.text_2, line, shown)
 
 
 class CardActions(QFrame):
@@ -296,8 +292,8 @@ class DebatePanel(RightPanel):
         self._discussions = stack(discussion, self.summary)
         self._setup_place = QWidget()
         self._setup_column = vbox(setup, inside=self._setup_place)
-        names, views = ("setup", "discussion", "history"), (self._setup_place, self._discussions, history)
-        super().__init__(language, look, names, views, "debate_tabs")
+        pages = {"setup": self._setup_place, "discussion": self._discussions, "history": history}
+        super().__init__(language, look, "debate_tabs", pages)
         self.setup, self.discussion, self.history = setup, discussion, history
         self._widen = say(icon_button(look, "external-link", "debate_widen"), language, tip="panel.widen")
         self._widen.clicked.connect(lambda: self.widen_requested.emit(self.discussion.session_id))

@@ -524,10 +524,8 @@ class DebatePage(DebateView):
             way.setMaximumWidth(BARE if self.width() < WORDY else ANY_SIZE)
 
     def offer_turns(self, turns: Sequence[Message]) -> None:
-        debate_controls.open_above(
-            debate_controls.turns_menu(self, turns, self.asking(self.fork_requested), self._language),
-            self.more,
-        )
+        fork = self.asking(self.fork_requested)
+        debate_controls.open_above(debate_controls.turns_menu(self, turns, fork, self._language), self.more)
 
     def _show_step(self, reached: Mapping[str, str | None]) -> None:
         session = self._session

@@ -77,9 +77,8 @@ class ParticipantCard(Frame):
         self._name = QLineEdit(candidate.participant.name, maxLength=60)
         self._name.setProperty("kind", "name")
         self._offered_name = self._name.text()
-        self._model = ModelButton(
-            language, look, f"model_{person}", lambda: tuple(statuses().values()), facts
-        )
+        offered = (lambda: tuple(statuses().values())), facts
+        self._model = ModelButton(language, look, f"model_{person}", *offered)
         # Made when they are shown: few of those on offer take part, and most without a role or an effort.
         self._role: Choice | None = None
         self._effort: Choice | None = None
@@ -99,7 +98,8 @@ class ParticipantCard(Frame):
         self._fit_name()
         look.changed.connect(self._fit_name)
         self.tick.toggled.connect(self._on_toggled)
-        self._name.textChanged.connect(self._on_name_changed)
+        self._name.textChanged.connect(self._fit_name)
+        self._name.textChanged.connect(self.changed)
         self._model.chosen.connect(self._on_model_chosen)
         self.models_opened = self._model.opened
         self._own.textChanged.connect(lambda _text: self._on_role_chosen())
@@ -110,8 +110,7 @@ class ParticipantCard(Frame):
     def stops(self) -> tuple[QWidget, ...]:
         """The widgets Tab stops at, in order."""
         choices, buttons = self._menus, (self._prompt, self._remove)
-        below = self._below.indexOf(self._choices) >= 0
-        menus = (*buttons, *choices) if below else (*choices, *buttons)
+        menus = (*buttons, *choices) if self._below.indexOf(self._choices) >= 0 else (*choices, *buttons)
         return (self._name, self._model, *menus, self._own)
 
     @property
@@ -237,11 +236,6 @@ class ParticipantCard(Frame):
     def _menus(self) -> tuple[Choice, ...]:
         return tuple(choice for choice in (self._role, self._effort) if choice is not None)
 
-    @property
-    def _has_prompt(self) -> bool:
-        # The built-in model is too small for a system prompt: it gets a transcript and an opening sentence.
-        return not self.is_embedded
-
     def _use_model(self) -> None:
         """Use the model that the user chose, while its provider is there."""
         if self._model_chosen is None:
@@ -297,7 +291,8 @@ class ParticipantCard(Frame):
         for menu, shown in ((self._role, self._roles_shown), (self._effort, bool(self._efforts))):
             if menu is not None:
                 menu.setVisible(shown)
-        self._prompt.setVisible(self._has_prompt)
+        # The built-in model is too small for a system prompt: it gets a transcript and an opening sentence.
+        self._prompt.setVisible(not self.is_embedded)
         own = self._roles_shown and self._role_value == OWN
         self._own.setVisible(own)
         self._own_row.setContentsMargins(10, 0, 10, 10 if own else 0)
@@ -320,10 +315,6 @@ class ParticipantCard(Frame):
             self.remove_requested.emit()
         else:
             self.tick.setChecked(False)
-
-    def _on_name_changed(self) -> None:
-        self._fit_name()
-        self.changed.emit()
 
     def _on_model_chosen(self, provider: str, model: str) -> None:
         name, old = self._name.text(), self._participant
@@ -533,10 +524,8 @@ class ParticipantList(QWidget):
         return self._new_card(replace(candidate, participant=participant, chosen=True), added=True)
 
     def _new_card(self, candidate: Candidate, *, added: bool) -> ParticipantCard:
-        statuses, facts = (lambda: self._statuses), self._engine.connections.known_facts
-        card = ParticipantCard(
-            self._language, self._look, candidate, statuses, facts, added=added, parent=self
-        )
+        known = (lambda: self._statuses), self._engine.connections.known_facts
+        card = ParticipantCard(self._language, self._look, candidate, *known, added=added, parent=self)
         card.changed.connect(self.changed)
         card.models_opened.connect(self.learn_facts)
         card.prompt_requested.connect(lambda: self.prompt_requested.emit(card))
@@ -544,7 +533,8 @@ class ParticipantList(QWidget):
         self._put(card)
         if not added:
             row = PickRow(self._look, card.tick, candidate.status, self._group_of(candidate))
-            row.set_up_requested.connect(self._on_set_up)
+            row.set_up_requested.connect(lambda _provider_id: self.picker.close())
+            row.set_up_requested.connect(self.set_up_requested)
             row.again_requested.connect(lambda: self.add_participant(card.candidate))
             self._rows[card] = row
         return card
@@ -562,14 +552,12 @@ class ParticipantList(QWidget):
                 self._show_in_list(card, self._rows[card])
         offered = {_model_of(card) for card in self._cards if card.candidate.plain and not card.added}
         added = {_model_of(card) for card in self._cards if card.added}
-        self.picker.show_models(
-            [
-                ModelOffer(status, model, (status.config.id, model) in added)
-                for status in self._statuses.values()
-                for model in (status.models if status.ready else ())
-                if (status.config.id, model) not in offered
-            ]
-        )
+        ready = [status for status in self._statuses.values() if status.ready]
+        models = [(status, model, (status.config.id, model)) for status in ready for model in status.models]
+        offers = [
+            ModelOffer(status, name, key in added) for status, name, key in models if key not in offered
+        ]
+        self.picker.show_models(offers)
         self.picker.show_rows(rows)
 
     def _show_in_list(self, card: ParticipantCard, row: PickRow) -> None:
@@ -591,10 +579,6 @@ class ParticipantList(QWidget):
             return
         for card in [one for one in self._cards if one.added and _model_of(one) == (status.config.id, model)]:
             self._on_remove(card)
-
-    def _on_set_up(self, provider_id: str) -> None:
-        self.picker.close()
-        self.set_up_requested.emit(provider_id)
 
     def _put(self, card: ParticipantCard, place: int | None = None) -> None:
         at = len(self._cards) if place is None else min(place, len(self._cards))

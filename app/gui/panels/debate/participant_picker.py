@@ -17,7 +17,7 @@ from app.gui.widgets.boxes import STRETCH, drop, frame, hbox, put_in_tab_order, 
 from app.gui.widgets.composer import SearchBox, SearchPopUp
 from app.gui.widgets.controls import ShorteningButton, TickBox, button, icon_button, scrolling
 from app.gui.widgets.model_choice import Facts, facts_text
-from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip, say, show_or_hide
+from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label, plain_tip, say, show_or_hide
 
 SIZE = QSize(420, 400)
 # A server may list hundreds of models: the others are found by the search.
@@ -207,8 +207,7 @@ class ParticipantPicker(SearchPopUp):
         return f"{offer.model} {self._language.provider(offer.status)}"
 
     def _model_row(self, offer: ModelOffer) -> PickRow:
-        tick = TickBox(self._look)
-        tick.setObjectName(f"seat_{offer.status.config.id}/{offer.model}")
+        tick = named(f"seat_{offer.status.config.id}/{offer.model}", TickBox(self._look))
         tick.setChecked(offer.added)
         tick.setAccessibleName(offer.model)
         words = self._language

@@ -27,7 +27,7 @@ from app.gui.panels.debate.participant_list import ParticipantCard, ParticipantL
 from app.gui.tasks import Tasks
 from app.gui.widgets import controls
 from app.gui.widgets.badge import initials
-from app.gui.widgets.boxes import STRETCH, frame, hbox, put_in_tab_order, vbox
+from app.gui.widgets.boxes import STRETCH, Part, frame, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.model_choice import ModelButton
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say, show_as, show_if
@@ -90,9 +90,8 @@ class SetupView(QWidget):
         self.start = start.dress(look, "play", "on_accent")
         self.files = ContextList(language, look)
         self.pasted = named("setup_pasted", AttachmentStrip(language, look))
-        self._labels = {
-            key: plain_label("field") for key in ("topic", "mode", "participants", "rounds", "tools")
-        }
+        keys = "topic", "mode", "participants", "rounds", "tools"
+        self._labels = {key: plain_label("field") for key in keys}
         self._rounds_value = plain_label("value")
         self._add = controls.button("link", "add_voice", lambda: self.seats.picker.open(self._add))
         say(self._add.dress(look, "plus", "accent"), language, "setup.add", name="setup.add_voice")
@@ -271,32 +270,17 @@ class SetupView(QWidget):
         self._refresh()
 
     def _lay_out(self) -> None:
-        rounds = (self._labels["rounds"], (self.rounds, 1), self._rounds_value)
-        body = vbox(
-            self._labels["topic"],
-            self.topic,
-            self.pasted,
-            self._warning,
-            self.options,
-            2,
-            self._labels["mode"],
-            self.mode,
-            2,
-            hbox(self._labels["participants"], STRETCH, self.helper, self.panels, self._add),
-            self.seats,
-            self._honesty,
-            1,
-            hbox(*rounds, self._labels["tools"], self.tools, spacing=10),
-            1,
-            hbox(self.context, STRETCH, self._add_options, self._choose),
-            self._context_size,
-            self.files,
-            hbox(self.opening, STRETCH),
-            self.conclusion,
-            STRETCH,
-            margins=(18, 16, 18, 8),
-            spacing=7,
-        )
+        topic = self._labels["topic"], self.topic, self.pasted, self._warning, self.options
+        mode = self._labels["mode"], self.mode
+        heading = hbox(self._labels["participants"], STRETCH, self.helper, self.panels, self._add)
+        who = heading, self.seats, self._honesty
+        rounds = self._labels["rounds"], (self.rounds, 1), self._rounds_value
+        tools = hbox(*rounds, self._labels["tools"], self.tools, spacing=10)
+        choose = hbox(self.context, STRETCH, self._add_options, self._choose)
+        files = choose, self._context_size, self.files
+        last = hbox(self.opening, STRETCH), self.conclusion, STRETCH
+        parts: tuple[Part, ...] = (*topic, 2, *mode, 2, *who, 1, tools, 1, *files, *last)
+        body = vbox(*parts, margins=(18, 16, 18, 8), spacing=7)
         foot = hbox((self._estimate, 1), self.start, margins=(18, 8, 18, 15))
         vbox((controls.scrolling(frame("", body)), 1), foot, inside=self, spacing=0)
 
@@ -305,7 +289,7 @@ class SetupView(QWidget):
             box.textChanged.connect(self._refresh)
         self.helper.chosen.connect(lambda *seat: self.choose_helper(chosen_name(*seat)))
         self.topic.submitted.connect(self.start.click)
-        self.topic.long_text_given.connect(self.add_pasted)
+        self.topic.long_text_given.connect(lambda text: self.pasted.add((pasted_text(text, self._language),)))
         for tick in (self.context, self.files.look, self.opening):
             tick.toggled.connect(lambda _value: self._refresh())
         for changed in (self.mode.chosen, self.rounds.valueChanged, self.tools.currentIndexChanged):
@@ -481,10 +465,6 @@ class SetupView(QWidget):
         self._order_stops()
         self._refresh()
 
-    def add_pasted(self, text: str) -> None:
-        """Add a long text that was pasted."""
-        self.pasted.add((pasted_text(text, self._language),))
-
     def add_files(self, files: Sequence[str]) -> None:
         """Add context files by their paths."""
         self.context.setChecked(True)
@@ -526,18 +506,13 @@ class ConclusionChoice(QWidget):
         # Who was chosen, a "provider/model"; "" leaves it to who takes no part.
         self.chosen_judge = ""
         # A price of many digits is elided on a narrow page; its tool tip has the whole.
-        self._price, self._polls_price = (
-            named(f"price_{what}", ElidedLabel("hint")) for what in ("ends", "polls")
-        )
+        self._price = named("price_ends", ElidedLabel("hint"))
+        self._polls_price = named("price_polls", ElidedLabel("hint"))
         for price in (self._price, self._polls_price):
             price.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         label = say(plain_label("field"), language, "setup.ends")
-        vbox(
-            hbox(label, self.choice, self.judge, STRETCH, self._price, spacing=4),
-            hbox(self.polls, STRETCH, self._polls_price, spacing=4),
-            inside=self,
-            spacing=3,
-        )
+        ends = hbox(label, self.choice, self.judge, STRETCH, self._price, spacing=4)
+        vbox(ends, hbox(self.polls, STRETCH, self._polls_price, spacing=4), inside=self, spacing=3)
         self.polls.toggled.connect(self._on_polls)
         self.choice.activated.connect(lambda _row: self.ends_chosen.emit(self.choice.value()))
         self.judge.chosen.connect(lambda *seat: self.choose_judge(chosen_name(*seat)))
@@ -573,8 +548,8 @@ class ConclusionChoice(QWidget):
         self._show_judge(setup.judge if "/" in setup.judge else "")
         # Older drafts have no judge: a verdict came with the votes.
         judge = ANY_JUDGE if setup.concludes else NO_JUDGE
-        final = setup.final_ballots
-        self._choose(session.DebateChoices(polls=setup.polls, final_ballots=final, judge=judge))
+        polls, final = setup.polls, setup.final_ballots
+        self._choose(session.DebateChoices(polls=polls, final_ballots=final, judge=judge))
 
     def _choose(self, chosen: session.DebateChoices) -> None:
         self._chosen = chosen

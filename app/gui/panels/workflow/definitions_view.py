@@ -75,11 +75,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
             language,
             Field("name", self.name),
             Field(
-                "keywords",
-                self.keywords,
-                hint="workflow.keywords.hint",
-                get=lambda definition: ", ".join(definition.keywords),
-                put=_keywords_of,
+                "keywords", self.keywords, get=_keywords_text, put=_keywords_of, hint="workflow.keywords.hint"
             ),
             labels="workflow.field",
             spacing=8,
@@ -332,6 +328,10 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self._check()
 
 
+def _keywords_text(definition: WorkflowDefinition) -> str:
+    return ", ".join(definition.keywords)
+
+
 def _keywords_of(text: str) -> dict[str, tuple[str, ...]]:
     words = (word.strip() for word in text.split(","))
     return {"keywords": tuple(dict.fromkeys(word for word in words if word))}
@@ -348,12 +348,8 @@ def with_step_again(
         return replace(now, steps=before.steps)
     ids = {step.id for step in now.steps} | {gone.id}
     then = {step.id: step.depends_on for step in before.steps if gone.id in step.depends_on}
-    steps = [
-        replace(step, depends_on=tuple(item for item in then[step.id] if item in ids))
-        if step.id in then
-        else step
-        for step in now.steps
-    ]
+    after = {step_id: tuple(item for item in needed if item in ids) for step_id, needed in then.items()}
+    steps = [replace(step, depends_on=after.get(step.id, step.depends_on)) for step in now.steps]
     place = next(place for place, step in enumerate(before.steps) if step.id == gone.id)
     gone = replace(gone, depends_on=tuple(needed for needed in gone.depends_on if needed in ids))
     return replace(now, steps=(*steps[:place], gone, *steps[place:]))
@@ -449,19 +445,13 @@ class StepForm(Form):
     def _retranslate(self) -> None:
         super()._retranslate()
         words, number = self._language, self._place + 1
-        named: tuple[tuple[QWidget, str], ...] = (
-            (self.name, "step.field.name"),
-            (self.role, "step.field.role"),
-            (self.assistant, "step.field.assistant"),
-            (self.prompt, "step.field.prompt"),
-            (self.means, "step.field.means"),
-            (self.gate, "step.field.gate"),
-            (self.skipped, "step.field.skipped"),
-        )
+        controls = self.name, self.role, self.assistant, self.prompt, self.means, self.gate, self.skipped
+        names = "name", "role", "assistant", "prompt", "means", "gate", "skipped"
         self.assistant.setItemText(0, words("step.assistant.none"))
         self._pick.setToolTip(words("step.roles"))
-        for widget, key in named:
-            widget.setAccessibleName(words("step.of", number=number, field=words(key)))
+        for control, name in zip(controls, names, strict=True):
+            field = words(f"step.field.{name}")
+            control.setAccessibleName(words("step.of", number=number, field=field))
         for tool, key in ((self.up, "queue.up"), (self.down, "queue.down"), (self.remove, "step.remove")):
             name_button(tool, words("step.of", number=number, field=words(key)))
 
@@ -543,9 +533,8 @@ class GraphView(QWidget):
             painter.setBrush(QColor(tokens.error_bg if wrong else tokens.surface))
             painter.drawRoundedRect(box, 7, 7)
             painter.setPen(QColor(tokens.error if wrong else tokens.text))
-            text = painter.fontMetrics().elidedText(
-                visible(step.name), Qt.TextElideMode.ElideRight, int(box.width()) - 12
-            )
+            name, room = visible(step.name), int(box.width()) - 12
+            text = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, room)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_edge(self, painter: QPainter, start: QRectF, end: QRectF) -> None:
@@ -561,16 +550,10 @@ class GraphView(QWidget):
 
     def _name(self) -> None:
         """Set the accessible name and description to the graph in words."""
+        words, lines = self._language, list[str]()
         names = {step.id: step.name for step in self._definition.steps}
-        lines = [
-            self._language(
-                "workflow.graph.line",
-                name=step.name,
-                after=", ".join(names.get(needed, needed) for needed in step.depends_on),
-            )
-            if step.depends_on
-            else step.name
-            for step in self._definition.steps
-        ]
+        for step in self._definition.steps:
+            after = ", ".join(names.get(needed, needed) for needed in step.depends_on)
+            lines.append(words("workflow.graph.line", name=step.name, after=after) if after else step.name)
         self.setAccessibleName(self._language("workflow.graph"))
         self.setAccessibleDescription("; ".join(lines))

@@ -14,6 +14,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QMouseEvent, QPain
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core import definitions
+from app.core.definitions import StepStatus
 from app.core.session import ENDED, Reason, Status, WorkflowSession
 from app.core.texts import unmarked, visible
 from app.gui.display.appearance import Language, Look
@@ -29,21 +30,16 @@ from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_tip,
 ACCEPT, RETRY, GIVE, SKIP, STOP, ANSWER = "accept", "retry", "give", "skip", "stop", "answer"
 CUT = "cut"
 TONES: dict[str, str] = {
-    definitions.StepStatus.DONE: "ok",
-    definitions.StepStatus.RUNNING: "accent",
-    definitions.StepStatus.WAITING: "warn",
-    definitions.StepStatus.FAILED: "error",
+    StepStatus.DONE: "ok",
+    StepStatus.RUNNING: "accent",
+    StepStatus.WAITING: "warn",
+    StepStatus.FAILED: "error",
 }
 # Longer names do not fit into a chip.
 SHORT_NAME = 8
 # The part of a step's result that fits into a row; the transcript has all of it.
 MOST_READ, MOST_LINES, MOST_MADE, MOST_LINKS = 4_000, 4, 240, 6
-CHANGED = (
-    definitions.StepStatus.RUNNING,
-    definitions.StepStatus.WAITING,
-    definitions.StepStatus.READY,
-    definitions.StepStatus.FAILED,
-)
+CHANGED = (StepStatus.RUNNING, StepStatus.WAITING, StepStatus.READY, StepStatus.FAILED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +110,7 @@ def seconds_of(state: definitions.StepState, now: datetime) -> int | None:
     if not state.started_at:
         return None
     try:
-        if state.state != definitions.StepStatus.RUNNING and state.seconds:
+        if state.state != StepStatus.RUNNING and state.seconds:
             return int(state.seconds)
         begun = datetime.fromisoformat(state.started_at)
         ended = datetime.fromisoformat(state.ended_at) if state.ended_at else now
@@ -143,7 +139,7 @@ def looks_of(
         state = states.get(step.id, definitions.StepState(id=step.id))
         if not runs and _is_cut(state):
             # It was interrupted, by a pause or by the end of the program, and continues with the rest.
-            state = replace(state, state=definitions.StepStatus.WAITING, reason=CUT)
+            state = replace(state, state=StepStatus.WAITING, reason=CUT)
         agent = agents.get(state.assistant_id or step.assistant)
         who = agent.name if agent else step.assistant or step.role
         text, tone = words.texts.named("step", state.said), TONES.get(state.said, "neutral")
@@ -151,13 +147,13 @@ def looks_of(
             # It does not need the user.
             text, tone = words("step.cut"), "neutral"
         took = seconds_of(state, now)
-        if state.state == definitions.StepStatus.DONE and took is not None:
+        if state.state == StepStatus.DONE and took is not None:
             text = time_text(took, words)
-        elif state.state == definitions.StepStatus.RUNNING and took is not None:
+        elif state.state == StepStatus.RUNNING and took is not None:
             text = words("step.working_for", time=time_text(took, words))
         why = _why(state, who, words)
         before = next((needed for needed in step.depends_on if _changes(states.get(needed))), "")
-        if state.state == definitions.StepStatus.PENDING and before:
+        if state.state == StepStatus.PENDING and before:
             awaited = names.get(before, before)
             text, tone = words("step.waits_for", name=awaited), "warn"
             if len(awaited) > SHORT_NAME:
@@ -207,7 +203,7 @@ def made_of(artifacts: str) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 def _is_cut(state: definitions.StepState) -> bool:
     begun = bool(state.started_at) and not state.ended_at and not state.fresh
-    return state.state == definitions.StepStatus.READY and begun and not state.reason
+    return state.state == StepStatus.READY and begun and not state.reason
 
 
 def _changes(state: definitions.StepState | None) -> bool:
@@ -217,7 +213,7 @@ def _changes(state: definitions.StepState | None) -> bool:
 def _why(state: definitions.StepState, who: str, words: Language) -> str:
     """Return why a step waits, failed or was skipped, in words; "" if there is no reason."""
     key = f"step_reason.{state.reason}"
-    if not state.reason or state.state == definitions.StepStatus.DONE:
+    if not state.reason or state.state == StepStatus.DONE:
         return ""
     return words(key, name=who) if key in words.texts else words.problem(state.reason)
 
@@ -250,18 +246,16 @@ def _actions(state: definitions.StepState, *, open_: bool) -> tuple[str, tuple[s
 
 def done_count(session: WorkflowSession) -> int:
     """Return how many steps are done or were skipped by the user; a blocked step is neither."""
+    steps, (done, skipped) = session.workflow.steps, (StepStatus.DONE, StepStatus.SKIPPED)
     return sum(
-        state.state == definitions.StepStatus.DONE
-        or (state.state == definitions.StepStatus.SKIPPED and state.reason != Reason.BLOCKED)
-        for state in session.workflow.steps
+        step.state == done or (step.state == skipped and step.reason != Reason.BLOCKED) for step in steps
     )
 
 
 def any_runs(session: WorkflowSession) -> bool:
     """Return whether a step is running."""
-    return session.status == Status.RUNNING and any(
-        state.state == definitions.StepStatus.RUNNING for state in session.workflow.steps
-    )
+    runs = any(state.state == StepStatus.RUNNING for state in session.workflow.steps)
+    return runs and session.status == Status.RUNNING
 
 
 MARK = 14
@@ -291,18 +285,18 @@ class StepMark(QWidget):
         centre = ring.center()
         painter.setPen(QPen(colour, 1.4))
         painter.drawEllipse(ring)
-        if self._state == definitions.StepStatus.DONE:
+        if self._state == StepStatus.DONE:
             painter.drawPolyline([centre + QPointF(x, y) for x, y in ((-3.0, 0.2), (-0.8, 2.4), (3.2, -2.1))])
-        elif self._state == definitions.StepStatus.RUNNING:
+        elif self._state == StepStatus.RUNNING:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour)
             painter.drawPie(ring, -90 * 16, -180 * 16)
-        elif self._state == definitions.StepStatus.WAITING:
+        elif self._state == StepStatus.WAITING:
             painter.drawPolyline([centre + QPointF(x, y) for x, y in ((0, -3.6), (0, 0), (2.6, 1.6))])
-        elif self._state == definitions.StepStatus.FAILED:
+        elif self._state == StepStatus.FAILED:
             for x in (-2.4, 2.4):
                 painter.drawLine(centre + QPointF(x, -2.4), centre + QPointF(-x, 2.4))
-        elif self._state in (definitions.StepStatus.SKIPPED, definitions.StepStatus.CANCELLED):
+        elif self._state in (StepStatus.SKIPPED, StepStatus.CANCELLED):
             painter.drawLine(centre + QPointF(-3, 0), centre + QPointF(3, 0))
 
 
@@ -374,7 +368,7 @@ class StepRow(QFrame):
         if had_focus and not (self.action.isVisible() or self.more.isVisible()):
             self.setFocus()
         # What waits for a busy assistant does not need the user.
-        waits = shown.state == definitions.StepStatus.WAITING and shown.tone == "neutral"
+        waits = shown.state == StepStatus.WAITING and shown.tone == "neutral"
         state = shown.text if waits else words.texts.named("step", shown.state)
         self.setAccessibleName(words("step.said", name=shown.name, who=shown.who, state=state))
         self.setAccessibleDescription(self._why.text())

@@ -185,8 +185,7 @@ class StartBox(QFrame):
         if not words:
             self.box.setFocus()
         elif chosen:
-            work = self._begin(self.box.text(), chosen, self.strip.attachments())
-            self._tasks.start("workflow", work)
+            self._tasks.start("workflow", self._begin(self.box.text(), chosen, self.strip.attachments()))
         elif self.start.isEnabled():
             self.start.setEnabled(False)
             self._say("workflow.looking")
@@ -289,21 +288,14 @@ class WorkView(QWidget):
             return
         work, status, stands = session.workflow, session.status, resumable(session)
         self._title.setText(visible(work.definition.name))
-        word = next(
-            (
-                keyword
-                for keyword in work.definition.keywords
-                if by_keyword(work.command, (replace(work.definition, keywords=(keyword,)),))
-            ),
-            "",
-        )
+        each = ((word, replace(work.definition, keywords=(word,))) for word in work.definition.keywords)
+        word = next((word for word, definition in each if by_keyword(work.command, (definition,))), "")
         self._matched.set_text(words("workflow.matched", word=word) if word else "")
         text, tone = state_of(session, words)
         self._state.set_text("" if status == Status.RUNNING else text, tone)
         done = words("workflow.done", done=done_count(session), count=len(work.steps))
         self._done.set_text(done, "accent")
-        reason = words.reason(session.reason) if session.reason and stands else ""
-        show_or_hide(self._reason, reason)
+        show_or_hide(self._reason, words.reason(session.reason) if session.reason and stands else "")
         editable = not read_only
         left = any(state.state not in STEP_ENDED for state in work.steps)
         # Resume comes where no button was: a second click on Pause must not undo the first.
@@ -334,20 +326,16 @@ class WorkView(QWidget):
 class WorkflowPanel(RightPanel):
     """The panel with the tabs Work and Workflows; `folder` returns the id of the folder where one begins."""
 
+    COMMAND = "workflow"
+    WORDS = "panel.tabs.workflow"
+
     def __init__(
         self, language: Language, look: Look, engine: Engine, tasks: Tasks, folder: Callable[[], str]
     ) -> None:
         work = WorkView(language, look, engine, tasks, folder)
         definitions = DefinitionsView(language, look, engine.workflows.faults, engine.assistants.all)
-        super().__init__(
-            language,
-            look,
-            ("work", "definitions"),
-            (work, definitions),
-            "workflow_tabs",
-            words="panel.tabs.workflow",
-            command="workflow",
-        )
+        pages = {"work": work, "definitions": definitions}
+        super().__init__(language, look, "workflow_tabs", pages)
         self.work, self.definitions = work, definitions
 
     def take_focus(self) -> None:
