@@ -159,15 +159,56 @@ def fenced(text: str, language: str = "") -> str:
 
 def closed(text: str) -> str:
     """Return Markdown with its open code fence closed, so that nothing after it becomes code."""
+    *_, (_line, fence) = ("", ""), *_with_fences(text)
+    return f"{text.rstrip()}\n{fence}" if fence else text
+
+
+def _with_fences(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of Markdown, each with the code fence that is open behind it."""
     fence = ""
-    for line in text.splitlines():
+    for line in text.splitlines(keepends=True):
         mark = line.strip()
         run = mark[: len(mark) - len(mark.lstrip(mark[:1]))] if mark[:1] in ("`", "~") else ""
         if not fence and len(run) >= 3 and not (run[0] == "`" and "`" in mark[len(run) :]):
             fence = run
         elif fence and mark == run and run[:1] == fence[0] and len(run) >= len(fence):
             fence = ""
-    return f"{text.rstrip()}\n{fence}" if fence else text
+        yield line, fence
+
+
+_HEADING = re.compile(r"^(?: {0,3}(?:[-+*]|\d{1,9}[.)]) +)* {0,3}(#{1,6})(?=\s|$)")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)\s*")
+# What ends a paragraph: a heading, a quotation, a table, a list, a rule.
+_NO_PARAGRAPH = re.compile(
+    r" {0,3}(?:#{1,6}(?:\s|$)|[>|]|[-+*](?:\s|$)|\d+[.)]\s|([-*_])(?:[ \t]*\1){2,}\s*$)"
+)
+
+
+def with_lower_headings(text: str) -> str:
+    """Return Markdown with its headings two levels lower, below those of the document that it is put into."""
+    lines: list[str] = []
+    # Where the paragraph begins that a line of = or - would make a heading, None where there is none.
+    begun: int | None = None
+    before, may_begin = "", True
+    for line, fence in _with_fences(text):
+        underline = None if begun is None or fence or before else _UNDERLINE.fullmatch(line)
+        if underline is not None:
+            words = " ".join(part.strip() for part in lines[begun:])
+            lines[begun:] = [f"{'###' if underline[1][0] == '=' else '####'} {words}\n"]
+        elif fence or before:
+            lines.append(line)
+        else:
+            other = _NO_PARAGRAPH.match(line)
+            if may_begin and not other and not line[0].isspace():
+                begun = len(lines)
+            elif other or not line.strip():
+                begun = None
+            lines.append(_HEADING.sub(lambda found: found[0] + "#" * min(2, 6 - len(found[1])), line))
+            may_begin = not line.strip() or bool(_HEADING.match(line) or (other and other[1]))
+        if underline is not None or fence or before:
+            begun, may_begin = None, not fence
+        before = fence
+    return "".join(lines)
 
 
 def escape_markdown(text: str) -> str:

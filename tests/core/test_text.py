@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.texts import clean_text, clean_values, exact, trimmed, visible
+from app.core.texts import clean_text, clean_values, exact, trimmed, visible, with_lower_headings
 
 
 @pytest.mark.corpus(23, 24)
@@ -79,3 +79,20 @@ def test_joiners_hide_nothing(text: str, shown: str) -> None:
 def test_to_the_letter_blanks_and_line_ends_are_codes_too() -> None:
     assert exact("a\tb\nc\u00a0d\u3000e f⚠\ufe0f") == "a⟨U+0009⟩b⟨U+000A⟩c⟨U+00A0⟩d⟨U+3000⟩e f⚠⟨U+FE0F⟩"
     assert exact("a\nb\r\nc", "\n") == "a\nb\nc"
+
+
+@pytest.mark.parametrize(
+    ("text", "lower"),
+    [
+        ("# a\n###### b", "### a\n###### b"),
+        ("a\nb\n===\nc\n---\n", "### a b\n#### c\n"),
+        ("- a\n---\nb", "- a\n---\nb"),
+        ("1. ## a\n   b", "1. #### a\n   b"),
+        ("```\n# a\n```\nb\n---", "```\n# a\n```\n#### b\n"),
+        ("#tag \\# a\n\n    # code", "#tag \\# a\n\n    # code"),
+        ("a | b\n--- | ---\n1 | 2", "a | b\n--- | ---\n1 | 2"),
+        ("", ""),
+    ],
+)
+def test_headings_are_lowered_and_nothing_else(text: str, lower: str) -> None:
+    assert with_lower_headings(text) == lower

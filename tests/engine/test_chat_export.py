@@ -314,6 +314,17 @@ def test_a_queued_step_does_not_ask_for_the_user(language: str, word: str) -> No
     assert f"- Build (Coder) · {word}" in text
 
 
+def test_what_a_step_made_keeps_its_lines() -> None:
+    step = WorkflowStep(id="s1", name="Build", role="Coder", prompt="Build it.")
+    made = StepState(id="s1", state=StepStatus.DONE, artifacts="# Files\n\n* a_b.md\n* c.md")
+    work = WorkflowState(
+        definition=WorkflowDefinition(id="f", name="F", steps=(step,)), command="Go.", steps=(made,)
+    )
+    session = WorkflowSession(id="01w", title="Flow", chat=Chat(assistant_id="guide"), workflow=work)
+    text = export(LiveSession(StoredSession(session=session, messages=[]), EventBus()), "md", PROMPTS)
+    assert "- Build (Coder) · done\n\n  ### Files\n\n  * a_b.md\n  * c.md" in text
+
+
 @pytest.mark.parametrize(
     ("language", "tool", "failed"),
     [

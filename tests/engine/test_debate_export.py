@@ -47,7 +47,7 @@ def a_debate(**fields: object) -> Debate:
         "ballots": ballots,
         "verdict": verdict,
     }
-    return Debate(topic="Ban cars?", **{**values, **fields})  # type: ignore[arg-type]
+    return Debate(**{"topic": "Ban cars?", **values, **fields})  # type: ignore[arg-type]
 
 
 def a_council(*more: Message) -> LiveSession:
@@ -140,3 +140,52 @@ def test_a_minority_by_the_votes_alone_is_quoted_without_marks(tmp_path: Path) -
     )
     page = export(live, "html", PROMPTS)
     assert "Claude: E Against" in page and "It is so, see here." in page
+
+
+LONG = "# Postgres\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```sh\n# no heading\n```\n\nWhy\n---\nBecause."
+LOWER = "### Postgres\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```sh\n# no heading\n```\n\n#### Why\nBecause."
+
+
+def test_each_question_of_a_council_counts_its_own_rounds() -> None:
+    debate = a_debate(ballots=(), verdict=None, mode="council", council=Council(rounds=0))
+    me = Author(id="user", name="User", kind="user")
+    first, second = (
+        replace(said(number, GPT, part=CouncilPart.QUESTION, role="user", round=0, content=text), author=me)
+        for number, text in ((0, "Postgres?"), (5, "And MySQL?"))
+    )
+    turns = [said(number, GPT, part=CouncilPart.TURN, round=number) for number in (1, 2)]
+    answer = said(6, CLAUDE, part=CouncilPart.ANSWER, round=0)
+    markdown = export(a_live(debate, first, *turns, second, answer), "md", PROMPTS)
+    assert re.findall(r"- Rounds: .*|## Round .*", markdown) == [
+        "- Rounds: 2",
+        "## Round 1 of 2",
+        "## Round 2 of 2",
+    ]
+    more = replace(debate, council=Council(rounds=3))
+    third = said(7, GPT, part=CouncilPart.TURN, round=1)
+    markdown = export(a_live(more, first, *turns, second, answer, third), "md", PROMPTS)
+    assert re.findall(r"- Rounds: .*|## Round .*", markdown)[0] == "- Rounds: 3 of 5"
+    assert "## Round 1 of 3" in markdown
+
+
+def test_headings_of_answers_stand_below_those_of_the_document() -> None:
+    markdown = export(a_live(a_debate(), said(1, GPT, content=LONG)), "md", PROMPTS)
+    assert LOWER in markdown
+
+
+def test_what_a_leader_said_stands_in_blocks_below_what_it_cites() -> None:
+    ballots = tuple(Ballot(participant=who, round=1, stance=2) for who in ("p0", "p1"))
+    live = a_live(a_debate(ballots=ballots, verdict=None), said(1, GPT, content=LONG))
+    markdown = export(live, "md", PROMPTS)
+    lines = LOWER.splitlines()
+    below = "\n".join(f"  {line}" if line else "" for line in lines)
+    assert f"- [GPT \\[1\\] \\* r1](#m1)\n\n{below}\n" in markdown
+    page = pyromark.html(markdown.partition("## Round")[0])
+    assert page.count("<h3>Postgres</h3>") == 1 and "# no heading" in page and "\\#" not in markdown
+    assert "Postgres" in export(live, "html", PROMPTS)
+
+
+def test_a_topic_of_several_lines_keeps_them() -> None:
+    live = a_live(a_debate(topic="Ban cars?\n\n* here\n* there"))
+    markdown = export(live, "md", PROMPTS)
+    assert "**Topic**\n\nBan cars?\n\n\\* here\\\n\\* there" in markdown

@@ -111,10 +111,13 @@ class ChatDocument:
         for state in self._session.workflow.steps:
             word = named(self._lines, "step", state.said)
             why = reason_text(state.reason, self._texts) if state.state != StepStatus.DONE else ""
-            details = [word, self._turns.names.get(state.assistant_id, ""), why, state.artifacts]
+            made = state.artifacts.strip()
+            body = closed(made) if "\n" in made else ""
+            details = [word, self._turns.names.get(state.assistant_id, ""), why, "" if body else made]
             step = steps.get(state.id)
             name = f"{step.name} ({step.role})" if step is not None else state.id
-            lines.append(ListItem(text=" ".join(" · ".join([name, *filter(None, details)]).split())))
+            text = " ".join(" · ".join([name, *filter(None, details)]).split())
+            lines.append(ListItem(text=text, body=body))
         return tuple(lines)
 
     def _name(self, called: str) -> str:

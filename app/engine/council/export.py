@@ -1,18 +1,20 @@
 """A debate as a document for people: its outcome, then all that was said, round by round."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from app.core.catalog import EMBEDDED
 from app.core.council import Decision, Point
 from app.core.council_parts import Position
 from app.core.message import SPOKEN, Attachment, CouncilPart, Message, Role
 from app.core.session import Debate
-from app.engine.council.outcome import cite_text, vote_places
+from app.core.texts import closed
+from app.engine.council.outcome import Said, cite_text, vote_places
 from app.engine.council.record import Record
 from app.engine.council.verdicts import verdict_parts
 from app.engine.debate.modes import role_name
+from app.engine.debate.replies import without_marks
 from app.engine.export import document
-from app.engine.export.formats import marks, message_as_markdown, moment, named, said_by
+from app.engine.export.formats import literal_markdown, marks, message_as_markdown, moment, named, said_by
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.voting import name_of
@@ -32,8 +34,7 @@ class DebateDocument:
         said = (each for each in spoken if each.content or each.error or each.note or each.attachments)
         self._messages = [each for each in said if not each.is_interim]
         self._by_id = {message.id: message for message in self._messages}
-        council = self._debate.council
-        self._rounds = council.rounds if council and self._debate.is_council else self._debate.rounds
+        self._rounds, self._held = self._counted_rounds()
         self._prompts = prompts
         self._lines = prompts.lines(self._debate.language, "export")
         self._texts = prompts.shown(self._debate.language)
@@ -45,6 +46,10 @@ class DebateDocument:
         """Yield it part by part: what came of it, and then what was said."""
         title, language, facts = self._session.title, self._debate.language, tuple(self._facts())
         yield document.DocumentHead(title=title, language=language, facts=facts)
+        if (topic := self._debate.topic.strip()) and "\n" in topic and not self._debate.is_council:
+            # A council's stands among what was said.
+            body = literal_markdown(topic)
+            yield document.Entry(heading=self._lines["topic"], body=body, colour=document.USER)
         yield from self._outcome()
         before = ""
         for message in self._messages:
@@ -68,10 +73,10 @@ class DebateDocument:
         debate = self._debate
         roles = ((item, f"{self._role(item.role)}, " if item.role else "") for item in debate.participants)
         people = ", ".join(f"{item.name} ({role}{name_of(item.seat)})" for item, role in roles)
-        topic = " ".join(debate.topic.split())
+        topic = debate.topic.strip()
         embedded = any(participant.provider == EMBEDDED for participant in debate.participants)
         facts = {
-            "topic": topic if topic != self._session.title else None,
+            "topic": topic if topic != self._session.title and "\n" not in topic else None,
             "mode": named(self._lines, "mode", debate.mode),
             "participants": people,
             "rounds": self._rounds_held(),
@@ -82,12 +87,28 @@ class DebateDocument:
         }
         return [(self._lines[name], fact) for name, fact in facts.items() if fact is not None]
 
+    def _counted_rounds(self) -> tuple[Mapping[str, int], tuple[int, int]]:
+        """Return how many rounds the debate of each message's question has, by the message's id, and how many
+        were held and wanted in all: each question has its own, and only what is wanted of the last is kept.
+        """
+        debate, record = self._debate, Record(self._debate, self._whole)
+        begun = {record.messages[place].id for place in record.new}
+        parts: list[list[Message]] = [[]]
+        for message in self._messages:
+            parts += [[]] if message.id in begun else []
+            parts[-1].append(message)
+        held = [max((message.round for message in part), default=0) for part in parts]
+        last = debate.council.rounds if debate.council and debate.is_council else debate.rounds
+        wanted = [*held[:-1], max(held[-1], last)]
+        by_message = {msg.id: count for part, count in zip(parts, wanted, strict=True) for msg in part}
+        return by_message, (sum(held), sum(wanted))
+
     def _rounds_held(self) -> str:
         """Return the number of rounds, and how many of them were held where a debate ended early."""
-        held = max((message.round for message in self._messages), default=0)
-        if not self._debate.is_council or not held or held == self._rounds:
-            return str(self._rounds)
-        return self._words("rounds.held", held=held, rounds=self._rounds)
+        held, wanted = self._held
+        if not self._debate.is_council or held in (0, wanted):
+            return str(wanted)
+        return self._words("rounds.held", held=held, rounds=wanted)
 
     def _outcome(self) -> Iterator[document.Section]:
         """Yield what the user decided, the verdict, and the ballots."""
@@ -135,13 +156,19 @@ class DebateDocument:
         cited = (self._by_id[cite] for cite in point.cites if cite in self._by_id)
         named = ((cite_text(item, said_by(item, self._lines), self._words), item.id) for item in cited)
         cites = tuple(document.Citation(*item) for item in named)
-        return document.ListItem(text=" ".join(point.text.split()), cites=cites)
+        text, is_said = point.text.strip(), isinstance(point, Said)
+        if is_said and "\n" in text:
+            return document.ListItem(body=closed(text), cites=cites)
+        return document.ListItem(
+            text=" ".join((without_marks(text) if is_said else text).split()), cites=cites
+        )
 
     def _heading_before(self, message: Message) -> str:
         """Return the heading that a message stands below, "" for that of the message before it."""
         if message.part == CouncilPart.ANSWER:
             return self._lines["answers"]
-        return self._words("round", round=message.round, rounds=self._rounds) if message.round else ""
+        rounds = self._rounds[message.id]
+        return self._words("round", round=message.round, rounds=rounds) if message.round else ""
 
     def _heading(self, message: Message) -> str:
         if message.author.kind == "user":

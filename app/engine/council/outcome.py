@@ -315,7 +315,7 @@ def case_for(record: Record, option: str) -> tuple[str, tuple[str, ...]]:
 def last_words(record: Record, who: str) -> tuple[str, tuple[str, ...]]:
     """Return what a participant said last, and the ids of all it said."""
     own = [statement for statement in record.statements() if statement.author.id == who]
-    return (without_marks(own[-1].content), tuple(message.id for message in own)) if own else ("", ())
+    return (own[-1].content, tuple(message.id for message in own)) if own else ("", ())
 
 
 def _sureness(record: Record, who: str, number: int) -> float:
@@ -524,10 +524,15 @@ def unread_lines(result: CouncilOutcome, names: Mapping[str, str], words: Words)
     return [words("council.from_turn", names=", ".join(who))] if who else []
 
 
+class Said(Point):
+    """What somebody said, as Markdown; any other point is plain text."""
+
+
 def point_text(point: Point, messages: Mapping[str, Message], words: Words) -> str:
     """Return a sentence with what it cites of the messages (by id), as text."""
     cited = (messages[cite] for cite in point.cites if cite in messages)
-    return " ".join(filter(None, (point.text, *(cite_text(item, item.author.name, words) for item in cited))))
+    text = without_marks(point.text) if isinstance(point, Said) else point.text
+    return " ".join(filter(None, (text, *(cite_text(item, item.author.name, words) for item in cited))))
 
 
 def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[tuple[str, list[Point]]]:
@@ -551,7 +556,7 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
         case, cites = case_for(record, option)
         if case:
             named = Point(text=f"{letters[option]} {texts[option]}")
-            for_leaders += [named, Point(text=without_marks(case), cites=cites)]
+            for_leaders += [named, Said(text=case, cites=cites)]
     judged = [judge_line(result, letters, words)]
     if "ballots" in result.degraded:
         missing = ", ".join(names.get(item, "") for item in result.after.missing)
@@ -583,7 +588,7 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
     for view in result.minority if record.rounds else ():
         report.append(Point(text=view_line(view, record, words)))
         if view in in_full(result):
-            report.append(Point(text=without_marks(view.text), cites=view.cites))
+            report.append(Said(text=view.text, cites=view.cites))
             if view.right_if:
                 report.append(Point(text=words("council.right_if", text=view.right_if)))
     parts.append((words("council.minority_report"), report))
@@ -600,7 +605,7 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
     parts.append((words("council.claims"), claims))
     if not debate.is_council and not result.judge and wanted:
         said = (last_words(record, who) for who in record.openings)
-        last = [Point(text=" ".join(text.split()), cites=cites[-1:]) for text, cites in said]
+        last: list[Point] = [Said(text=text, cites=cites[-1:]) for text, cites in said]
         parts.append((words("verdict.last_statements"), last))
     if read := next((reading for reading in record.readings() if reading.agreed or reading.open), None):
         parts += [(words("verdict.agreed"), [*read.agreed]), (words("verdict.open"), [*read.open])]

@@ -24,10 +24,11 @@ class Citation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListItem:
     """An item of a list, with what it cites; `done` says whether its box is ticked, None
-    for an item without a box.
+    for an item without a box. What has several lines is a `body` below it, as Markdown.
     """
 
-    text: str
+    text: str = ""
+    body: str = ""
     cites: tuple[Citation, ...] = ()
     colour: str = ""
     done: bool | None = None

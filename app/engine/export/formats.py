@@ -13,7 +13,16 @@ from html import escape
 from app.core.files import NEW_PAGE, kind_of
 from app.core.message import Attachment, Message, MessageState
 from app.core.session import DOCX, PDF, ExportFormat
-from app.core.texts import IN_A_LINE, ON_LINES, Texts, closed, escape_markdown, fenced, language_of
+from app.core.texts import (
+    IN_A_LINE,
+    ON_LINES,
+    Texts,
+    closed,
+    escape_markdown,
+    fenced,
+    language_of,
+    with_lower_headings,
+)
 from app.engine.export.document import Chart, DocumentHead, DocumentPart, Entry, ListItem, Section
 
 # Markdown ignores an underscore inside a word, and an & that begins no entity.
@@ -124,7 +133,7 @@ def as_markdown(parts: Iterable[DocumentPart], tame: Callable[[str], str]) -> It
                 cited.update(cite.anchor for line in part.lines for cite in line.cites)
                 lines = ["", "", f"## {escape_markdown(part.heading)}"]
                 lines += ["", escape_markdown(part.text)] if part.text else []
-                lines += ["", *map(_item, part.lines)] if part.lines else []
+                lines += ["", *(_item(line, tame) for line in part.lines)] if part.lines else []
                 lines += files_as_markdown(part.files)
             case Entry():
                 anchor = f'<a id="{part.anchor}"></a>' if part.anchor in cited else ""
@@ -139,7 +148,7 @@ def as_markdown(parts: Iterable[DocumentPart], tame: Callable[[str], str]) -> It
 
 def entry_text(entry: Entry) -> str:
     """Return what stands below the heading of an entry, as Markdown."""
-    lines = entry.body.split("\n") if entry.body else []
+    lines = with_lower_headings(entry.body).split("\n") if entry.body else []
     # An entry without text begins where its text would be.
     lines += files_as_markdown(entry.files)[0 if entry.body else 1 :]
     lines += [""] if lines and entry.notes else []
@@ -155,10 +164,12 @@ def files_as_markdown(attachments: Sequence[Attachment]) -> list[str]:
     return lines
 
 
-def _item(line: ListItem) -> str:
+def _item(line: ListItem, tame: Callable[[str], str]) -> str:
     box = "" if line.done is None else "[x] " if line.done else "[ ] "
     cites = (f"[{_link_text(cite.text)}](#{cite.anchor})" for cite in line.cites)
-    return "- " + box + " ".join(filter(None, (escape_markdown(line.text), *cites)))
+    head = box + " ".join(filter(None, (escape_markdown(line.text), *cites)))
+    lines = "\n\n".join(filter(None, (head, with_lower_headings(tame(line.body)).strip()))).split("\n")
+    return "\n".join([f"- {lines[0]}", *(f"  {below}" if below else "" for below in lines[1:])])
 
 
 def _link_text(text: str) -> str:
@@ -211,7 +222,7 @@ def as_html(parts: Iterable[DocumentPart], render: Callable[[str], str]) -> Iter
                 yield _head(part)
             case Section():
                 text = f"<p>{escape(part.text)}</p>" if part.text else ""
-                items = "".join(map(_html_item, part.lines))
+                items = "".join(_html_item(line, render) for line in part.lines)
                 listed = f"<ul>{items}</ul>" if items else ""
                 chart = chart_svg(part.chart) if part.chart is not None else ""
                 yield f"<h2>{escape(part.heading)}</h2>{text}{listed}{chart}{_files(part.files)}"
@@ -269,11 +280,12 @@ def _opened(title: str, language: str) -> str:
     )
 
 
-def _html_item(line: ListItem) -> str:
+def _html_item(line: ListItem, render: Callable[[str], str]) -> str:
     box = "" if line.done is None else "☑ " if line.done else "☐ "
     colour = f' style="color:{line.colour}"' if line.colour else ""
     cites = (f'<a href="#{escape(cite.anchor)}">{escape(cite.text)}</a>' for cite in line.cites)
-    return f"<li{colour}>{' '.join(filter(None, (box + escape(line.text), *cites)))}</li>"
+    head = " ".join(filter(None, (box + escape(line.text), *cites)))
+    return f"<li{colour}>{head}{render(line.body) if line.body else ''}</li>"
 
 
 def _entry(entry: Entry, render: Callable[[str], str]) -> str:

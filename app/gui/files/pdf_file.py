@@ -15,6 +15,7 @@ from PySide6 import QtGui
 from PySide6.QtCore import QByteArray, QIODevice, QMarginsF, QPointF, QRectF, QSaveFile, Qt
 from PySide6.QtSvg import QSvgRenderer
 
+from app.core.texts import with_lower_headings
 from app.engine.export.document import QUIET, Chart, DocumentHead, DocumentPart, Entry, Section
 from app.engine.export.formats import CHART_HEIGHT, CHART_WIDTH, chart_svg, entry_text, files_as_markdown
 from app.gui.display.theme import LIGHT
@@ -135,6 +136,9 @@ class _Pages:
             cites = (Span(f" {cite.text}", link=f"#{cite.anchor}") for cite in line.cites)
             item = Block(PARAGRAPH, (*_spans(line.text), *cites), indent=1, marker=marker)
             yield from self.set_blocks([item], self._in_colour(line.colour) if line.colour else None)
+            self._left = BAR_STEP if line.body else 0.0
+            yield from self._set_markdown(with_lower_headings(line.body))
+            self._left = 0.0
             self._top += ITEM_GAP
         if section.chart is not None:
             self._set_chart(section.chart)
