@@ -687,6 +687,13 @@ def not_answered(status: str, reason: str) -> bool:
     return (status, reason) == (Status.IDLE, Reason.NOT_ANSWERED)
 
 
+def rests_as(session: Session | SessionSummary) -> str:
+    """Return a session's status as people say it: a group that waits for nobody is done, or was stopped."""
+    if session.kind != "group" or session.status != Status.IDLE or not_answered(Status.IDLE, session.reason):
+        return session.status
+    return Status.STOPPED if main_code(session.reason) == Reason.BY_USER else Status.COMPLETED
+
+
 def _failed(session: Session | SessionSummary) -> bool:
     """Say whether a fault of the program ended a session's run."""
     return (session.status, session.reason) == (Status.ERROR, Reason.FAULT)

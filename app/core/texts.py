@@ -264,6 +264,8 @@ _PARTICLE = re.compile(
     r"(?P<before>\{(?P<blank>\w+)\}[’”'\")]*)"
     r"(?P<both>은\(는\)|이\(가\)|을\(를\)|과\(와\)|이에요\(예요\)|\(으\)로|\(이\)라)"
 )
+_ORDINAL = re.compile(r"\{(\w+)\}번째")
+_ORDINALS = ("첫", "두", "세", "네", "다섯", "여섯", "일곱", "여덟", "아홉", "열")
 # What a particle looks through: its form depends on the letter before.
 # Blanks for numbers of tokens, and how these are written in short.
 _COUNTS = ("tokens", "sent", "window", "limit", "input", "output")
@@ -308,6 +310,7 @@ class Texts:
         if self.language == "ko":
             values = {name: _as_counted(name, value) for name, value in values.items()}
             text = _PARTICLE.sub(lambda match: _fitted(match, values), text)
+            text = _ORDINAL.sub(lambda match: _ordinal(match, values), text)
         return text.format(**values)
 
     def named(self, prefix: str, code: str) -> str:
@@ -366,6 +369,14 @@ def _fitted(match: re.Match[str], values: Mapping[str, object]) -> str:
             after_consonant, after_vowel = both.rstrip(")").split("(")
             both = after_consonant if closed else after_vowel
     return match["before"] + both
+
+
+def _ordinal(match: re.Match[str], values: Mapping[str, object]) -> str:
+    """Return which one a number means, in words up to the tenth."""
+    number = str(values.get(match[1], ""))
+    if number.isascii() and number.isdecimal() and 0 < int(number) <= len(_ORDINALS):
+        return f"{_ORDINALS[int(number) - 1]} 번째"
+    return match[0]
 
 
 def _final(text: str) -> int | None:

@@ -76,6 +76,15 @@ def test_large_numbers_of_tokens_are_in_ten_thousands(short: str, said: str) -> 
     assert Texts("ko", {"key": "{title}"})("key", title="5k run") == "5k run"
 
 
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(1, "첫 번째 할 일"), ("10", "열 번째 할 일"), (11, "11번째 할 일"), ("-", "-번째 할 일")],
+)
+def test_ordinals_are_words_up_to_the_tenth(number: object, said: str) -> None:
+    assert Texts("ko", {"key": "{number}번째 할 일"})("key", number=number) == said
+    assert load_texts("ko")("did.checkDone", number=1) == "첫 번째 할 일 완료"
+
+
 def test_other_languages_and_texts_without_blanks_stay_as_they_are() -> None:
     text = "비평가을(를)"
     assert (Texts("en", {"key": text})("key", name=1), Texts("ko", {"key": text})("key")) == (text, text)

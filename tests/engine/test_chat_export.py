@@ -24,7 +24,17 @@ from app.core.message import (
     Role,
     ToolCall,
 )
-from app.core.session import Chat, ChatSession, Debate, DebateSession, Reason, WorkflowSession, WorkflowState
+from app.core.session import (
+    Chat,
+    ChatSession,
+    Debate,
+    DebateSession,
+    GroupSession,
+    GroupState,
+    Reason,
+    WorkflowSession,
+    WorkflowState,
+)
 from app.core.store import StoredSession
 from app.core.texts import closed
 from app.core.turns import ItemKind, Turns
@@ -353,3 +363,17 @@ def test_what_was_done_stands_in_words_of_a_person(language: str, tool: str, fai
     assert tool in text and failed in text
     for word in ("write_file", "write\\_file", "said_failed", "said\\_failed", "desk", "guide"):
         assert word not in text
+
+
+@pytest.mark.parametrize(
+    ("language", "reason", "said"),
+    [("en", "", "Completed"), ("ko", "", "완료"), ("ko", Reason.BY_USER, "중지됨")],
+)
+def test_a_group_that_waits_for_nobody_is_said_to_be_done_or_stopped(
+    language: str, reason: str, said: str
+) -> None:
+    chat = Chat(assistant_id="g", assistant_name="G", language=language)
+    group = GroupState(id="g", name="G", members=())
+    session = GroupSession(id="01g", title="T", chat=chat, group=group, status="idle", reason=reason)
+    text = export(LiveSession(StoredSession(session=session, messages=[]), EventBus()), "md", PROMPTS)
+    assert f": {said}\n" in text and "내 차례" not in text and "Your turn" not in text

@@ -186,4 +186,4 @@ def test_a_reason_that_a_file_has_brought_breaks_nothing(reason: str) -> None:
 def test_a_session_paused_by_the_end_of_moot_says_so(reason: str) -> None:
     session = Session(id="0" * 26, title="T", kind="debate", status=Status.PAUSED, reason=reason)
     assert last_line(session, ENGLISH).startswith("Moot was closed · Resume with")
-    assert last_line(session, KOREAN).startswith("Moot가 종료됨 · ")
+    assert last_line(session, KOREAN).startswith("Moot가 종료되어 일시 정지됨 · ")

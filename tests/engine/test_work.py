@@ -176,7 +176,7 @@ async def test_what_stopped_says_whether_the_user_or_the_end_of_moot_did_it(
     closed = (WorkState.STOPPED, "", WorkAction.RESUME, "Moot was closed")
     assert brief(found(other, session_id)) == closed
     assert found(other, session_id).reason_code == "restart"
-    assert korean(other, session_id) == "Moot가 종료됨"
+    assert korean(other, session_id) == "Moot가 종료되어 일시 정지됨"
 
 
 async def test_a_group_that_the_user_stopped_is_stopped_and_not_failed(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ async def test_who_waits_for_a_busy_assistant_says_at_which_place(tmp_path: Path
     assert rows[1].says == "Waiting for Mina, number 1 in the queue"
     assert rows[2].says == "Waiting for Mina, number 2 in the queue"
     assert (rows[2].action, rows[2].who) == (WorkAction.OPEN, ("Mina",)), "nobody else could do it"
-    assert korean(made, ids[2]) == "Mina 대기열 2번째"
+    assert korean(made, ids[2]) == "Mina 대기열 두 번째"
     assert made.engine.queues.takers(rows[2].job) == []
     await made.engine.queues.hold("po", True)
     assert found(made, ids[1]).says == "Waiting: Mina takes no new work"

@@ -5,6 +5,7 @@ import json
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 from app.core.message import Message, Prompt, PromptType
 from app.engine.work import is_hand_over
@@ -47,6 +48,16 @@ def card(qapp):
     made.show()
     yield made
     made.close()
+    made.deleteLater()
+
+
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "Ann will get this instruction:"), ("ko", "Ann에게 전할 지시:")]
+)
+def test_it_says_who_gets_the_instruction(qapp, language: str, said: str) -> None:
+    words, look = Language(resources_dir() / "i18n", language), Look(qapp, resources_dir(), "light")
+    made = HandOverCard(words, look, asked('{"assistant": "a1", "instruction": "Do it."}'), {"a1": "Ann"})
+    assert said in [label.text() for label in made.findChildren(QLabel)]
     made.deleteLater()
 
 

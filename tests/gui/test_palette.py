@@ -42,6 +42,17 @@ def chosen(person: Person) -> str:
     return palette(person).list.currentIndex().data(ROW).text
 
 
+async def test_a_command_and_a_setting_are_found_by_their_names_in_the_other_language(person):
+    words = person.window.language
+    typed = {"ko": ("Quick chat", "Summarise long"), "en": ("빠른 대화", "긴 대화 요약")}[words.name]
+    for text, section, key in zip(
+        typed, ("command", "setting"), ("palette.quick_chat", "setting.history"), strict=True
+    ):
+        person.find("palette_box").clear()
+        person.find("palette_box").insert(text)
+        assert lines(person, section) == [words(key)]
+
+
 @pytest.mark.slow
 async def test_words_find_assistants_and_enter_starts_a_chat(person):
     heard = []

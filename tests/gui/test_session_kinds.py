@@ -69,6 +69,20 @@ def test_a_chat_whose_last_answer_failed_is_marked(qapp):
     assert state_of(chat._replace(reason=""), Language(FOLDER, "en")) == ("Your turn", "neutral")
 
 
+@pytest.mark.parametrize(
+    ("kind", "reason", "english", "korean"),
+    [
+        ("chat", "", "Your turn", "내 차례"),
+        ("group", "", "Completed", "완료"),
+        ("group", "by_user", "Stopped by you", "중지됨 · 사용자 요청"),
+        ("group", "not_answered", "Failed: no answer", "실패: 답변 없음"),
+    ],
+)
+def test_a_group_that_waits_for_nobody_is_done_or_stopped(qapp, kind, reason, english, korean):
+    group = summary("idle", reason)._replace(kind=kind)
+    assert [state_of(group, Language(FOLDER, name))[0] for name in ("en", "ko")] == [english, korean]
+
+
 def test_what_failed():
     assert failed("idle", "not_answered")
     assert failed("completed", "too_few")

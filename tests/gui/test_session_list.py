@@ -179,6 +179,20 @@ def test_days_of_a_week_stand_alone_and_older_ones_together(qapp):
     assert {age: words.period((now - timedelta(days=age)).isoformat(), now) for age in ages} == ages
 
 
+@pytest.mark.parametrize(("language", "months"), [("en", ["21", "3"]), ("ko", ["21일", "3일"])])
+def test_below_a_month_a_session_says_the_day_alone(qapp, language, months):
+    words = Language(RESOURCES / "i18n", language)
+    rows = SessionRows(words, None)
+    old = [summary(day, "completed", day, day) for day in ("2024-06-21T12:00:00Z", "2024-06-03T12:00:00Z")]
+    pinned = summary("p", "completed", "2024-06-02T12:00:00Z", "2024-06-02T12:00:00Z")
+    rows.show([*old, pinned], frozenset(), frozenset({"p"}))
+    shown = [rows.data(rows.index(row), ROW) for row in range(rows.rowCount())]
+    notes = [rows.item_of(one).note for one in shown if not isinstance(one, str)]
+    # Below another heading the month and the year are said.
+    assert notes == [words.day(pinned.updated_at), *months]
+    assert words.day(pinned.updated_at) in ("2 Jun 2024", "2024년 6월 2일")
+
+
 @pytest.mark.qt_log_ignore("does not support", extend=True)
 async def test_a_session_is_pinned_and_one_that_is_opened_comes_into_sight(qapp, data_dir):
     async with at_window(data_dir, size=(900, 600)) as person:

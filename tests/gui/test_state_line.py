@@ -28,7 +28,7 @@ from tests.gui.seen import texts_in
         ("en", Status.PAUSED, "app_closed", "Moot was closed"),
         ("en", Status.PAUSED, "budget_minutes", "Paused. Time limit for one message reached."),
         ("ko", Status.PAUSED, "turns_limit:20", "20턴에서 일시 정지. 재개하면 같은 만큼 더 진행해요."),
-        ("ko", Status.PAUSED, "app_restart", "Moot가 종료됨"),
+        ("ko", Status.PAUSED, "app_restart", "Moot가 종료되어 일시 정지됨"),
         ("ko", Status.STOPPED, "by_user", "중지됨 · 사용자 요청"),
     ],
 )

@@ -306,7 +306,7 @@ def test_a_group_reads_well_in_the_terminal(crew: dict[str, WireServer]) -> None
     shown = look("show", session_id, "--lang", "en").out
     assert "Plan, 4 of 4 done:" in shown
     assert "→ Ann: Design it in blue." in shown
-    assert "Your turn" in look("sessions", "--lang", "en").out
+    assert "  Group  Completed  " in look("sessions", "--lang", "en").out
     written = look("export", session_id, "--format", "md").out
     for line in ("- Group: Crew", "- Members: Ann, Bo", "- [x] Colour", "**Hands over to Ann**", REPORT):
         assert line in written.splitlines()

@@ -98,7 +98,7 @@ def test_after_a_kill_nobody_holds_a_step_and_moot_was_closed(crew: Crew) -> Non
         running.finish(10)
     assert stands(session_id) == ("paused", "app_restart", "restart")
     assert [one["state"] for one in shown(session_id)["workflow"]["steps"] if one["state"] in HELD] == []
-    for language, words in (("en", "Moot was closed"), ("ko", "Moot가 종료됨")):
+    for language, words in (("en", "Moot was closed"), ("ko", "Moot가 종료되어 일시 정지됨")):
         last, line = said_of(session_id, language)
         assert words in last or words in look("show", session_id, "--lang", language).out
         assert words in line

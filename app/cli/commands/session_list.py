@@ -6,7 +6,7 @@ from typing import Annotated
 from app.cli.arguments import Arguments, Typed
 from app.cli.printing.lines import columns, json_line, lines_text, load_texts, one_line, problem_line
 from app.core.errors import NotFound
-from app.core.session import DebateMode, SessionSummary, Status, not_answered, short_reason
+from app.core.session import DebateMode, Reason, SessionSummary, Status, rests_as, short_reason
 from app.core.texts import Texts
 from app.storage.documents import JsonDocuments
 from app.storage.index import read_list
@@ -68,7 +68,6 @@ def _asked_by(session: SessionSummary, texts: Texts) -> str:
 
 
 def _state(session: SessionSummary, texts: Texts) -> str:
-    waits = session.kind in ("chat", "group") and session.status == Status.IDLE
-    if waits and not not_answered(session.status, session.reason):
+    if session.kind == "chat" and session.status == Status.IDLE and session.reason != Reason.NOT_ANSWERED:
         return texts("cli.your_turn")
-    return short_reason(session, texts) or texts.named("status", session.status)
+    return short_reason(session, texts) or texts.named("status", rests_as(session))

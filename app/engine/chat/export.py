@@ -7,7 +7,7 @@ from app.core.criteria import CriterionState, shown_by
 from app.core.definitions import STEP, SWITCH_ASSISTANT, StepStatus
 from app.core.json_values import object_in
 from app.core.message import Message, MessageState, Prompt, PromptType, Role, ToolCall
-from app.core.session import reason_text
+from app.core.session import reason_text, rests_as
 from app.core.texts import closed
 from app.core.tool import called, tool_name
 from app.core.turns import Item, ItemKind, Turns, asked_at
@@ -97,7 +97,7 @@ class ChatDocument:
         return (
             *who,
             (self._lines["date"], moment(self._session.created_at)),
-            (self._lines["status"], named(self._lines, "chat_status", self._session.status)),
+            (self._lines["status"], named(self._lines, "chat_status", rests_as(self._session))),
         )
 
     def _steps(self) -> tuple[ListItem, ...]:

@@ -101,8 +101,9 @@ class PaletteController(Controller):
 
     def _more(self, name: str) -> str:
         """Return further words by which a command is found."""
-        key = f"palette.{name}.find"
-        return self._language(key) if key in self._language.texts else ""
+        title, key = f"palette.{name}", f"palette.{name}.find"
+        more = self._language(key) if key in self._language.texts else ""
+        return f"{more} {self._language.others(title, key)}".strip()
 
     def _settings(self) -> list[PaletteEntry]:
         """Return the pages of the settings and the settings on them."""
@@ -111,14 +112,15 @@ class PaletteController(Controller):
             show = partial(self.settings_requested.emit, page)
             key, title = f"settings.{page}", words(f"settings.{page}")
             if page != "shortcuts":  # This page is a command already.
-                more = words(f"{key}.find")
+                more = f"{words(f'{key}.find')} {words.others(key, f'{key}.find')}"
                 found.append(
                     PaletteEntry(section=SETTING, title=title, icon=icon, act=partial(show, ""), more=more)
                 )
             for name in settings_of(page):
                 text, act = words(f"setting.{name}"), partial(show, name)
+                more = f"{title} {words.others(f'setting.{name}')}"
                 found.append(
-                    PaletteEntry(section=SETTING, title=text, icon=icon, act=act, note=title, more=title)
+                    PaletteEntry(section=SETTING, title=text, icon=icon, act=act, note=title, more=more)
                 )
         return found
 

@@ -28,7 +28,7 @@ from app.core.errors import UNWRITTEN, Problem
 from app.core.events import Notice
 from app.core.provider import FoundServer, ProviderStatus, shown_label
 from app.core.session import Session, failure_text, in_words, paused_text, reason_text
-from app.core.texts import Texts, choose_language
+from app.core.texts import LANGUAGES, Texts, choose_language
 from app.gui.display.theme import Tokens, high_contrast, tokens_of
 
 BUILT_IN_ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")
@@ -120,6 +120,11 @@ class Language(QtCore.QObject):
         """Call a method of a widget that shows texts: now, and whenever the language changes."""
         self.changed.connect(show)
         show()
+
+    def others(self, *keys: str) -> str:
+        """Return texts in the other languages: what is found by its name is found by these too."""
+        others = (_texts_of(self._folder, name) for name in LANGUAGES if name != self.name)
+        return " ".join(texts(key) for texts in others for key in keys if key in texts)
 
     def keys(self, command: str) -> str:
         """Return the shortcut of a command as this system writes it, "" if it has none."""
@@ -236,6 +241,16 @@ class Language(QtCore.QObject):
             return self.day(iso, now)
         if days < DAYS_TOGETHER:
             return self("day.last_30")
+        return self._month(moment)
+
+    def age_below(self, heading: str, iso: str) -> str:
+        """Return the age of an ISO 8601 time below the heading of its period: in a month the day alone."""
+        moment = _local(iso)
+        if moment is None or heading != self._month(moment):
+            return self.age(iso)
+        return self("day.alone", day=moment.day)
+
+    def _month(self, moment: datetime) -> str:
         return self("day.month", month=self(f"month.{moment.month}"), year=moment.year)
 
     def days(self, first: str, last: str, now: datetime | None = None) -> str:
@@ -251,6 +266,11 @@ class Language(QtCore.QObject):
             return ""
         day = self.day(iso, now)
         return f"{day} {moment:%H:%M}" if moment.date() == now.date() else day
+
+
+@cache
+def _texts_of(folder: Path, language: str) -> Texts:
+    return Texts.load(folder, language)
 
 
 def _local(iso: str) -> datetime | None:

@@ -44,6 +44,7 @@ from app.core.session import (
     main_code,
     not_answered,
     reason_code,
+    rests_as,
     short_reason,
 )
 from app.core.texts import amount_text, exact
@@ -267,7 +268,9 @@ def state_of(session: Session | SessionSummary, language: Language) -> tuple[str
     status, kind = session.status, kind_of(session)
     said = short_reason(session, language.texts)
     if status == Status.IDLE and kind.waits_for_user and not not_answered(status, session.reason):
-        return language("status.your_turn"), "neutral"
+        rest = rests_as(session)
+        said = language("status.your_turn") if rest == Status.IDLE else said or language.status(rest, 0)
+        return said, "neutral"
     if waits_its_turn(session):
         return language("status.busy"), "warn"
     return said or language.status(status, kind.round(session)), tone_of(session)

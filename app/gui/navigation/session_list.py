@@ -45,6 +45,8 @@ class SessionRows(ItemModel):
         self._language = language
         self._asking: frozenset[str] = frozenset()
         self._counts: dict[str, int] = {}
+        # The heading of each session that stands below a day, the last 30 days or a month.
+        self._headings: dict[str, str] = {}
         self.inside: frozenset[str] = frozenset()
         self.closed: set[str] = set()
         self.steps: Mapping[str, str] = {}
@@ -62,7 +64,7 @@ class SessionRows(ItemModel):
         Now are those that need the user, then those that run, both by their beginning, so that none moves
         under the pointer. `asking` are the sessions with a question to the user, which may still run.
         """
-        self._asking = asking
+        self._asking, self._headings = asking, {}
         self.beginResetModel()
         self._rows, self.inside = [], frozenset()
         begun = sorted(summaries, key=attrgetter("created_at"), reverse=True)
@@ -80,6 +82,7 @@ class SessionRows(ItemModel):
         headed = [(heading, list(those)) for heading, those in days]
         for heading, those in headed:
             self._rows += [heading, *those] if heading in fresh else []
+            self._headings |= {item.id: heading for item in those}
         if folders:
             self._add_folders(folders, within)
         for heading, those in headed:
@@ -154,7 +157,7 @@ class SessionRows(ItemModel):
     def _meta(self, summary: session.SessionSummary) -> tuple[str, str]:
         """Return a session's age or state in short, and its colour."""
         words, status = self._language, summary.status
-        tone = tone_of(summary)
+        tone, heading = tone_of(summary), self._headings.get(summary.id, "")
         colour = "text_2" if tone in ("neutral", "ok") else tone
         if tone == "error":
             return words("status.short.error"), colour
@@ -163,7 +166,7 @@ class SessionRows(ItemModel):
         paused = status == session.Status.PAUSED
         key = _SHORT.get(session.reason_code(summary.reason), status) if paused else status
         said = words(f"status.short.{key}") if key in _SAID else ""
-        return self._step(summary) or said or words.age(summary.updated_at), colour
+        return self._step(summary) or said or words.age_below(heading, summary.updated_at), colour
 
     def _step(self, summary: session.SessionSummary) -> str:
         """Return the step that a decision which is over has reached, "" for a debate without a verdict."""

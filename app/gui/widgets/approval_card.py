@@ -402,7 +402,11 @@ class HandOverCard(GuardedCard):
         box.setFrameShape(TextBox.Shape.StyledPanel)
         self.deny = say(GuardedButton("", "hand_over_deny"), language, "hand_over.deny")
         self.allow = say(GuardedButton("", "hand_over_allow"), language, "hand_over.allow")
-        add_to(self.column, plain_label("hint", wrap=True, text=language("hand_over.hint")), self.box)
+        add_to(
+            self.column,
+            plain_label("hint", wrap=True, text=language("hand_over.hint", name=member)),
+            self.box,
+        )
         self._add_answers((self.deny, Consent.DENY), (self.allow, Consent.ALLOW))
         self.box.textChanged.connect(self._show_state)
 
