@@ -4,11 +4,12 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QItemSelectionModel, QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from app.core.session import Folder
 from app.engine.importing import CHATGPT, session_of
 from app.gui.commands import COMMANDS, chosen_keys, kept_shortcuts
 from app.gui.widgets.item_list import ROW
@@ -171,3 +172,48 @@ async def test_a_double_click_renames_a_session(person):
     await person.write("rename_field", "Better")
     await person.click("rename_save")
     await until(lambda: side.summaries[0].title == "Better")
+
+
+async def test_several_sessions_are_chosen_deleted_and_restored_together(person):
+    desk, side = person.window.controller, person.window.side_bar.sessions
+    session, messages = session_of(next(CHATGPT.chats(chatgpt(), PROMPTS.lines("en", "import"))), None, "en")
+    for number in range(4):
+        await bring_in(desk, replace(session, id=f"01j{number:023d}"), messages)
+    await until(lambda: len(side.summaries) == 4)
+    rows = [place for place, row in enumerate(side.rows.rows) if not isinstance(row, str)]
+    ids = [side.rows.rows[place].id for place in rows]
+
+    def click(row, modifiers=Qt.KeyboardModifier.NoModifier):
+        middle = side.visualRect(side.rows.index(row)).center()
+        QTest.mouseClick(side.viewport(), Qt.MouseButton.LeftButton, modifiers, middle)
+
+    click(rows[0])
+    await until(lambda: desk.chat_page.session_id == ids[0])
+    click(rows[2], CONTROL)
+    assert side.selected_ids() == (ids[0], ids[2])
+    side.show_sessions(side.summaries)
+    assert side.selected_ids() == (ids[0], ids[2]), "a list that is shown again keeps them"
+    click(rows[2], CONTROL)
+    assert side.selected_ids() == (ids[0],)
+    click(rows[0])
+    await person.settle()
+    click(rows[2], SHIFT)
+    assert side.selected_ids() == tuple(ids[:3])
+    assert desk.chat_page.session_id == ids[0], "none of these clicks opens a session"
+    menu = side.menu_of(ids[1])
+    assert [action.text() for action in menu.actions()] == ["Move to folder", "Delete 3 sessions\tDel"]
+    menu.close()
+    QTest.keyClick(side, Qt.Key.Key_Delete)
+    await until(lambda: [summary.id for summary in desk.engine.sessions()] == [ids[3]])
+    assert person.find("toast").text == "Moved 3 sessions to the trash."
+    await person.click("toast_action")
+    await until(lambda: len(desk.engine.sessions()) == 4)
+    folder = await desk.engine.folders.save(Folder(id="", name="Work"))
+    await until(lambda: side.rows.row_of(folder.id) >= 0)
+    side.clearSelection()
+    for session_id in (ids[1], ids[3]):
+        index = side.rows.index(side.rows.row_of(session_id))
+        side.selectionModel().select(index, QItemSelectionModel.SelectionFlag.Select)
+    moves = side.menu_of(ids[3]).actions()[0].menu()
+    next(action for action in moves.actions() if action.text() == "Work").trigger()
+    await until(lambda: {item.id for item in desk.engine.sessions() if item.folder} == {ids[1], ids[3]})

@@ -78,6 +78,10 @@ class SessionController(PageController):
         if summary is not None:
             self._tasks.start(f"delete {session_id}", self._delete(summary))
 
+    def delete_several(self, session_ids: Sequence[str]) -> None:
+        """Move sessions to the trash, and offer to restore them together."""
+        self._tasks.start(f"delete {session_ids[0]}", self._delete_several(session_ids))
+
     def ask_name(self, session_id: str) -> None:
         """Ask for a title and rename the session."""
         summary = self.summary(session_id)
@@ -162,6 +166,20 @@ class SessionController(PageController):
     async def _delete(self, summary: SessionSummary) -> None:
         await self._engine.delete(summary.id)
         self._offer_undo("history.deleted", partial(self._engine.restore, summary.id), title=summary.title)
+
+    async def _delete_several(self, session_ids: Sequence[str]) -> None:
+        gone: list[str] = []
+        try:
+            for session_id in session_ids:
+                await self._engine.delete(session_id)
+                gone.append(session_id)
+        finally:
+            if gone:
+                self._offer_undo("history.deleted_several", partial(self._restore_all, gone), count=len(gone))
+
+    async def _restore_all(self, session_ids: Sequence[str]) -> None:
+        for session_id in session_ids:
+            await self._engine.restore(session_id)
 
     async def _rename(self, session: Listed, title: str) -> None:
         await self._engine.chats.rename(session.id, title)

@@ -344,6 +344,7 @@ class WindowController(QObject):
         side.help_button.clicked.connect(self.show_guide)
         side.sessions.session_requested.connect(self.show_session)
         side.sessions.delete_requested.connect(self.sessions.delete)
+        side.sessions.several_deleted.connect(self.sessions.delete_several)
         side.sessions.rename_requested.connect(self.sessions.ask_name)
         side.sessions.export_requested.connect(
             lambda session_id, name: self.sessions.export(self.sessions.summary(session_id), name)

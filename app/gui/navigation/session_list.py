@@ -6,8 +6,20 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
 
-from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QDragMoveEvent, QDropEvent, QKeyEvent, QMouseEvent
+from PySide6.QtCore import (
+    QEvent,
+    QItemSelectionModel,
+    QMimeData,
+    QModelIndex,
+    QObject,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QDragMoveEvent, QDropEvent, QGuiApplication, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QPlainTextEdit, QWidget
 
 from app.core import session
@@ -22,6 +34,7 @@ DRAGGED = "application/x-moot-session"
 STYLE = ListStyle(height=33, heading=34, left=8, note=11, selected_weight=520, fill="surface")
 INDENT = 14
 MOST_TITLE = 200
+MORE = QItemSelectionModel.SelectionFlag.Select
 # How a paused session is called in short, by the code of its reason; and what is said in place of a session's
 # age.
 _SHORT = {
@@ -184,7 +197,7 @@ class SessionRows(ItemModel):
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
         data = QMimeData()
-        data.setData(DRAGGED, str(indexes[0].data(ROW).id).encode())
+        data.setData(DRAGGED, " ".join(index.data(ROW).id for index in indexes).encode())
         return data
 
     def folder_at(self, row: int) -> str:
@@ -215,8 +228,8 @@ class SessionList(ItemList):
     """The list of sessions and their folders; emits the action the user chose for one.
 
     Signals: move_requested(session id, folder id, "" for none), new_folder_requested(session id),
-    folder_requested(action, folder id), decision_requested(session id) and folded() when folders were opened
-    or closed.
+    folder_requested(action, folder id), decision_requested(session id), several_deleted(session ids) and
+    folded() when folders were opened or closed.
 
     It is as tall as its rows and does not scroll; `row_reached` tells the parent which part to show.
 
@@ -234,6 +247,7 @@ class SessionList(ItemList):
     folder_requested = Signal(str, str)
     decision_requested = Signal(str)
     folded = Signal()
+    several_deleted = Signal(object)
 
     def __init__(self, language: Language, look: Look) -> None:
         rows = SessionRows(language)
@@ -246,6 +260,7 @@ class SessionList(ItemList):
         self._folders: Sequence[session.Folder] = ()
         self._pressed = QPoint()
         self._clicked = ""
+        self.setSelectionMode(self.SelectionMode.ExtendedSelection)
         self.setDragEnabled(True)
         self.setAcceptDrops(True)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -263,6 +278,7 @@ class SessionList(ItemList):
         folders: Sequence[session.Folder] = (),
     ) -> None:
         """Show sessions, keeping the selection; mark those with a question to the user."""
+        several = self._several()
         self.summaries, self._asking, self._pinned, self._folders = summaries, asking, pinned, folders
         self._rows.show(summaries, asking, pinned, folders)
         self._fit()
@@ -270,6 +286,9 @@ class SessionList(ItemList):
         listed = summaries or folders
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if listed else Qt.FocusPolicy.NoFocus)
         self.select(self._selected)
+        for row in map(self._rows.row_of, several):
+            if row >= 0:
+                self.selectionModel().select(self._rows.index(row), MORE)
 
     @property
     def closed(self) -> frozenset[str]:
@@ -306,7 +325,7 @@ class SessionList(ItemList):
             self.fold(folder, closed=False)
             self._shown, row = "", self._rows.row_of(session_id)
         if row >= 0:
-            self.setCurrentIndex(self._rows.index(row))
+            self.setCurrentRow(row)
             if self._shown != session_id:
                 self._shown = session_id
                 # A new row has its place only after the layout.
@@ -334,6 +353,9 @@ class SessionList(ItemList):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         row, key = self.currentIndex().data(ROW), Qt.Key(event.key())
+        if deletes(key) and (several := self._several()):
+            self.several_deleted.emit(several)
+            return
         if isinstance(row, session.Folder) and self._on_folder_key(row.id, key):
             return
         if not isinstance(row, session.SessionSummary):
@@ -399,10 +421,19 @@ class SessionList(ItemList):
             self.row_reached.emit(QRect(event.position().toPoint() - QPoint(0, 40), QSize(1, 80)))
 
     def dropEvent(self, event: QDropEvent) -> None:
-        session_id = event.mimeData().data(DRAGGED).toStdString()
         folder_id = self._rows.folder_at(self.indexAt(event.position().toPoint()).row())
         event.acceptProposedAction()
-        self._move(session_id, folder_id)
+        self._move_all(event.mimeData().data(DRAGGED).toStdString().split(), folder_id)
+
+    def _several(self) -> tuple[str, ...]:
+        """Return the ids of the selected sessions, none unless there are at least two."""
+        sessions = {summary.id for summary in self.summaries}
+        chosen = tuple(row_id for row_id in self.selected_ids() if row_id in sessions)
+        return chosen if len(chosen) > 1 else ()
+
+    def _move_all(self, session_ids: Sequence[str], folder_id: str) -> None:
+        for session_id in session_ids:
+            self._move(session_id, folder_id)
 
     def _move(self, session_id: str, folder_id: str) -> None:
         summary = next((item for item in self.summaries if item.id == session_id), None)
@@ -418,13 +449,18 @@ class SessionList(ItemList):
                 ask = functools.partial(self.folder_requested.emit, action, row_id)
                 menu.addAction(words(f"folder.{action}") + keys.get(action, ""), ask)
             return menu
+        if row_id in (several := self._several()):
+            self._add_folders(menu, several)
+            delete = words("side.delete_several", count=len(several))
+            menu.addAction(f"{delete}\t{written('Del')}", lambda: self.several_deleted.emit(several))
+            return menu
         menu.addAction(words("side.open"), lambda: self.session_requested.emit(row_id))
         pinned = row_id in self._pinned
         pin = functools.partial(self.pin_requested.emit, row_id, not pinned)
         menu.addAction(words("side.unpin" if pinned else "side.pin"), pin)
         if not row.read_only:
             menu.addAction(f"{words('side.rename')}\tF2", lambda: self.rename_requested.emit(row_id))
-            self._add_folders(menu, row)
+            self._add_folders(menu, (row_id,))
         menu.addAction(words("journal.keep_decision"), lambda: self.decision_requested.emit(row_id))
         exports = menu.addMenu(words("top.export"))
         for name in EXPORTS:
@@ -433,17 +469,20 @@ class SessionList(ItemList):
         self.add_delete(menu, words("side.delete"), row_id)
         return menu
 
-    def _add_folders(self, menu: QMenu, summary: session.SessionSummary) -> None:
-        """Add the menu that moves a session into a folder, or out of it."""
+    def _add_folders(self, menu: QMenu, session_ids: Sequence[str]) -> None:
+        """Add the menu that moves sessions into a folder, or out of it."""
         words, moves = self._language, menu.addMenu(self._language("folder.move"))
-        inside = summary.folder if any(item.id == summary.folder for item in self._folders) else ""
+        moved = [summary for summary in self.summaries if summary.id in session_ids]
+        inside = {summary.folder for summary in moved} & {folder.id for folder in self._folders}
         for folder in self._folders:
             name = unmarked(" ".join(folder.name.split()))
-            ticked(moves, name, folder.id == inside, functools.partial(self._move, summary.id, folder.id))
+            move = functools.partial(self._move_all, session_ids, folder.id)
+            ticked(moves, name, inside == {folder.id}, move)
         moves.addSeparator()
-        moves.addAction(words("folder.new"), lambda: self.new_folder_requested.emit(summary.id))
+        if len(session_ids) == 1:
+            moves.addAction(words("folder.new"), lambda: self.new_folder_requested.emit(session_ids[0]))
         if inside:
-            moves.addAction(words("folder.out"), lambda: self.move_requested.emit(summary.id, ""))
+            moves.addAction(words("folder.out"), functools.partial(self._move_all, session_ids, ""))
 
     def _on_double_click(self, index: QModelIndex) -> None:
         row = index.data(ROW)
@@ -452,6 +491,10 @@ class SessionList(ItemList):
 
     def _on_chosen(self, index: QModelIndex) -> None:
         row = index.data(ROW)
+        picks = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+        if QGuiApplication.keyboardModifiers() & picks:
+            # The click has selected one more, or one less.
+            return
         if isinstance(row, session.SessionSummary):
             # Let Delete mean the row that was clicked, if it is the next key.
             self._clicked = row.id

@@ -140,11 +140,6 @@ class PartnerList(ItemList):
         self._takes, other.taker = other, self
         other.setSelectionMode(self.SelectionMode.ExtendedSelection)
 
-    def chosen(self) -> tuple[str, ...]:
-        """Return the ids of the selected rows in order."""
-        selected = {index.row() for index in self.selectedIndexes()}
-        return tuple(row_id for place, row_id in enumerate(self.ids()) if place in selected)
-
     def mark(self, row_id: str) -> None:
         """Mark the row whose page is in front, "" for none."""
         self._partners.in_front = row_id
@@ -169,7 +164,7 @@ class PartnerList(ItemList):
 
     def _offer_takers(self, menu: QMenu, taker: "PartnerList", row_id: str) -> None:
         """Offer to give a row, or the selected ones if it is among them, to a row of another list."""
-        chosen = self.chosen()
+        chosen = self.selected_ids()
         ids = chosen if row_id in chosen else (row_id,)
         offers = menu.addMenu(self._language("assistant.add_to_group"))
         for row in taker.rows.rows:
@@ -202,7 +197,7 @@ class PartnerList(ItemList):
         self.clearSelection()
         if (row := self._item_at(self.indexAt(event.position().toPoint()))) is not None:
             event.acceptProposedAction()
-            self.given.emit(row.id, self._takes.chosen())
+            self.given.emit(row.id, self._takes.selected_ids())
 
     def _is_given(self, event: QtGui.QDropEvent) -> bool:
         return self._takes is not None and event.source() is self._takes

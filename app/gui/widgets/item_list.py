@@ -434,6 +434,11 @@ class ItemList(QListView):
         row = self.currentIndex().row()
         return str(getattr(self.rows.rows[row], "id", "")) if row >= 0 else ""
 
+    def selected_ids(self) -> tuple[str, ...]:
+        """Return the ids of the selected rows in order."""
+        selected = {index.row() for index in self.selectedIndexes()}
+        return tuple(row_id for place, row_id in enumerate(self.ids()) if place in selected)
+
     def setCurrentRow(self, row: int) -> None:
         """Make a row the current one, -1 for none."""
         self.selectionModel().setCurrentIndex(self.rows.index(row), self.SELECTS)
