@@ -166,6 +166,9 @@ class ScriptedModels(Models):
             self.open -= 1
             self.closed += 1
 
+    def is_warm(self) -> bool:
+        return True
+
     async def test(self, provider: str) -> TestResult:
         return TestResult(ok=True, models=("model-0",))
 

@@ -67,7 +67,7 @@ class MemoryDefinitions(Generic[Definition]):
     def all(self) -> tuple[Definition, ...]:
         return self.kept
 
-    async def change(self, make: Callable[[], Definition]) -> Definition:
+    async def change(self, make: Callable[[], Definition], *, restores: bool = False) -> Definition:
         definition = make()
         self.kept = (*(one for one in self.kept if one.id != definition.id), definition)
         return definition

@@ -508,6 +508,9 @@ class Models(Protocol):
     async def warm(self) -> None:
         """Wait until the plug is ready for the first request; start it where it does not run."""
 
+    def is_warm(self) -> bool:
+        """Say whether a request would be sent at once."""
+
     async def test(self, provider: str) -> TestResult:
         """Try a provider with its key: list its models and get one short answer."""
 

@@ -291,9 +291,9 @@ class DefinitionStore(Protocol[Definition]):
     def all(self) -> tuple[Definition, ...]:
         """Return the definitions that can be used."""
 
-    async def change(self, make: Callable[[], Definition]) -> Definition:
+    async def change(self, make: Callable[[], Definition], *, restores: bool = False) -> Definition:
         """Write the definition that `make` returns with the next version number and return it so;
-        the version before is kept.
+        the version before is kept. With `restores` it is taken out of the trash.
 
         `make` may be called in another thread, between no two other changes. Raises what it raises, BadInput,
         and StorageError, also where the file holds what cannot be read.

@@ -44,7 +44,8 @@ class Connections:
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def __post_init__(self) -> None:
-        self.warm, self.found_agents = self._models.warm, self._models.found_agents
+        self.warm, self.is_warm = self._models.warm, self._models.is_warm
+        self.found_agents = self._models.found_agents
         self.known_facts, self.can_fetch_embedded = self._models.known_facts, self._models.can_fetch_embedded
 
     async def offers(self) -> tuple[FoundServer, ...]:

@@ -106,6 +106,10 @@ class RemoteModels(HostClient):
         """Wait until the host can answer its first request without delay; starts it if necessary."""
         await (await self._running_host()).warm.wait()
 
+    def is_warm(self) -> bool:
+        """Return whether the host runs and has imported what it needs."""
+        return self._host is not None and self._host.alive and self._host.warm.is_set()
+
     async def warm_embedded(self) -> None:
         """Load the built-in model ahead of its first request, if its file is there."""
         model_file = await asyncio.to_thread(self._model_file)

@@ -95,9 +95,9 @@ class DefinitionFolder(Generic[Definition]):
         return self._found
 
     @awaited
-    def change(self, make: Callable[[], Definition]) -> Definition:
+    def change(self, make: Callable[[], Definition], *, restores: bool = False) -> Definition:
         """Write the definition that `make` returns with the next version number and return it so;
-        the version before is kept.
+        the version before is kept. With `restores` it is taken out of the trash.
 
         `make` is called in the documents' thread, between no two other changes. Fields of the file that are
         unknown here stay. Raises BadInput for an id that cannot name a file, and StorageError, also where the
@@ -108,6 +108,9 @@ class DefinitionFolder(Generic[Definition]):
         found = json_file.readable_file(path)
         document: dict[str, Any] = {}
         with storage_errors(path):
+            thrown = self._thrown(definition) if restores else None
+            if thrown is not None:
+                document = _without_commands(thrown.value)
             self._keep_known(definition.id, path, found)
             if found is not None:
                 self._keep(definition.id, found)
@@ -120,8 +123,20 @@ class DefinitionFolder(Generic[Definition]):
                 raise StorageError("invalid_record", path=str(path), detail=detail)
             write_whole(self._disk, path.resolve(), data)
             self._forget_oldest(definition.id)
+            if thrown is not None:
+                self._disk.remove(thrown.path)
         self.load()
         return definition
+
+    def _thrown(self, definition: Definition) -> JsonFile | None:
+        """Return the newest file of the trash that holds a definition as it is."""
+        names = [stat.name for stat in self._disk.scan(self._trash) if stat.name.endswith(".json")]
+        for name in sorted(names, reverse=True):
+            if name.rsplit(".", 2)[0] == definition.id:
+                file = json_file.read_json_file(self._trash / name)
+                if isinstance(file, JsonFile) and self._read(file, []) == definition:
+                    return file
+        return None
 
     @awaited
     def delete(self, definition_id: str) -> None:

@@ -224,7 +224,7 @@ async def test_the_bar_says_what_is_done_while_nobody_speaks(person: Person) -> 
         (CouncilPart.DISSENT, "The minority writes its reasons…"),
     ):
         turn = TurnStarted(session_id=session.id, turn_id=part, author=author, part=part, round=1)
-        page.show_turn(turn, starting=False)
+        page.show_turn(turn, starting="")
         assert said in texts_in(page.box)
         assert page.transcript.typing.active == (part == CouncilPart.DISSENT), "a vote is no turn"
     page.show_change(session)

@@ -95,6 +95,39 @@ async def test_the_undo_key_is_the_fields_first_and_the_windows_then(person):
     assert shown(person) == ["Nothing to undo."]
 
 
+async def test_a_deletion_is_taken_back_once_its_toast_is_gone(person):
+    toasts, done = person.window.toasts, []
+    for number in range(12):
+        note = toasts.show_toast(f"gone {number}", "Undo", lambda at=number: done.append(at), lasts=True)
+        if number == 11:
+            note.button.click()
+        note.leave()
+    offer(person, "brief", done).leave()
+    offer(person, "here", done)
+    for _ in range(3):
+        QTest.keyClick(person.find("new_button"), *UNDO_KEY)
+    assert done == [11, "here", 10, 9], (
+        "what was taken back already is not, nor what lasts as long as its toast"
+    )
+    assert shown(person)[-2:] == ["Undone: gone 10", "Undone: gone 9"]
+    while toasts.undo_gone():
+        pass
+    assert done[4:] == [8, 7, 6, 5, 4, 3, 2, 1], "the last ten"
+
+
+async def test_a_deleted_session_comes_back_from_the_trash_after_a_while(person, monkeypatch):
+    desk = person.window.controller
+    session_id = await desk.engine.chats.start("assistant", "Keep this.")
+    await desk.engine.wait(session_id)
+    monkeypatch.setattr(notices, "TOAST_MS", 1)
+    [row] = desk.engine.sessions()
+    person.window.side_bar.sessions.delete_requested.emit(row.id)
+    await until(lambda: not desk.engine.sessions())
+    await until(lambda: shown(person) == [])
+    QTest.keyClick(person.find("new_button"), *UNDO_KEY)
+    await until(lambda: [one.id for one in desk.engine.sessions()] == [session_id])
+
+
 async def test_what_leads_elsewhere_is_no_undo(person):
     led = []
     person.window.toasts.show_toast("look", "Show", lambda: led.append(True), undoes=False)

@@ -61,6 +61,16 @@ def test_the_same_speaker_keeps_the_count_and_another_begins_anew(indicator, clo
     assert indicator.waiting_text() == ""
 
 
+def test_the_seconds_begin_anew_when_something_else_is_waited_for(indicator, clock):
+    indicator.start(ADA, "For", "starting the model process…")
+    clock[0] += 9
+    assert indicator.waiting_text() == "starting the model process… 9 s"
+    indicator.say("")
+    assert indicator.waiting_text() == ""
+    clock[0] += 3.5
+    assert indicator.waiting_text() == "waiting for the answer… 3 s"
+
+
 def test_it_moves_only_on_the_screen(indicator):
     indicator.start(ADA, "For")
     assert not indicator.moving

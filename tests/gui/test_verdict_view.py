@@ -313,7 +313,7 @@ async def test_while_nobody_speaks_it_says_what_is_done(qapp, data_dir):
         author = Author(id="s-reading1", name="openai-wire", kind="helper")
         view.show_turn(
             TurnStarted(session_id="s", turn_id="r", author=author, part=CouncilPart.READING, round=2),
-            starting=False,
+            starting="",
         )
         assert texts_in(view.controls, Chip)[-1:] == ["Judging…"]
         view.show_change(session)

@@ -110,6 +110,21 @@ async def test_a_deleted_assistant_goes_to_the_bin_and_comes_back_as_the_next_ve
     await documents.assistants.delete("nobody")
 
 
+async def test_what_is_restored_leaves_no_copy_in_the_trash_and_keeps_unknown_fields(paths):
+    documents = await _loaded(paths)
+    _file(paths, "browser.json", {"id": "browser", "name": "Browser", "field_of_tomorrow": 1})
+    _file(paths, "other.json", {"id": "other", "name": "Other"})
+    await documents.load()
+    one, other = documents.assistants.all()
+    await documents.assistants.delete("browser")
+    await documents.assistants.delete("other")
+    await documents.assistants.change(lambda: one, restores=True)
+    assert [path.name.partition(".")[0] for path in paths.trash.iterdir()] == ["other"]
+    assert '"field_of_tomorrow": 1' in (paths.root / "assistants" / "browser.json").read_text()
+    await documents.assistants.change(lambda: dataclasses.replace(other, name="Another"), restores=True)
+    assert len(list(paths.trash.iterdir())) == 1, "what the trash holds is not the same"
+
+
 async def test_a_version_written_by_hand_with_a_number_that_is_taken_replaces_none(paths):
     documents = await _loaded(paths)
     await documents.assistants.change(lambda: BROWSER)

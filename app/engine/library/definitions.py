@@ -169,7 +169,7 @@ class Definitions(Generic[Definition]):
                 raise BadInput("bin_place_taken", name=definition.name)
             return definition
 
-        await self._store.change(make)
+        await self._store.change(make, restores=True)
         self._tell()
 
     async def versions(self, definition_id: str) -> tuple[Definition, ...]:

@@ -383,7 +383,7 @@ class FilesController(Controller):
         elif what == DELETE:
             gone = await self._files.delete(session_id, path)
             restore = partial(self._restore, session_id, path, gone.version)
-            self._offer_undo("files.deleted", restore, name=exact(path))
+            self._offer_undo("files.deleted", restore, lasts=True, name=exact(path))
         elif what == RESTORE and version is not None:
             await self._restore(session_id, path, version)
         elif what in FILE_FORMATS:

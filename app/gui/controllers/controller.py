@@ -98,14 +98,21 @@ class PageController(QObject):
         self._run(cards.dismissed, lambda item: chats.dismiss(view.session_id, item))
         self._run(cards.handed_over, lambda one, given: chats.answer(view.session_id, one, allow, given))
 
-    def _offer_undo(self, key: str, undo: Callable[[], object], **blanks: object) -> None:
-        """Say what was done, with a button that takes it back; a coroutine that `undo` returns is run."""
+    def _offer_undo(
+        self, key: str, undo: Callable[[], object], *, lasts: bool = False, **blanks: object
+    ) -> None:
+        """Say what was done, with a button that takes it back; a coroutine that `undo` returns is run.
+
+        What was deleted `lasts`: it can be taken back once the button is gone.
+        """
 
         def take_back() -> None:
             if isinstance(work := undo(), Coroutine):
                 self._start(work)
 
-        self._toasts.show_toast(self._language(key, **blanks), self._language("toast.undo"), take_back)
+        self._toasts.show_toast(
+            self._language(key, **blanks), self._language("toast.undo"), take_back, lasts=lasts
+        )
 
     def _say_look(self, file: SeenFile, name: str, models: Sequence[AgentModel]) -> None:
         """Say what of a PDF file is not seen as it looks, and where it takes much of a model's window."""

@@ -231,7 +231,7 @@ class DecisionController(Controller):
         decision = self._journal.find(decision_id)
         await self._journal.delete(decision_id)
         name, restore = exact(decision.decided or decision.headline), partial(self._journal.restore, decision)
-        self._offer_undo("assistant.deleted", restore, name=name)
+        self._offer_undo("assistant.deleted", restore, lasts=True, name=name)
 
 
 def first_line(text: str) -> str:

@@ -183,7 +183,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
         definition: Definition = self.definitions.find(definition_id)
         await self.definitions.delete(definition_id)
         restore = partial(self.definitions.restore, definition)
-        self._offer_undo("assistant.deleted", restore, name=definition.name)
+        self._offer_undo("assistant.deleted", restore, lasts=True, name=definition.name)
 
     async def _share(self, definition_id: str, path: Path) -> None:
         await self.settle()

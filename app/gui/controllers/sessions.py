@@ -7,6 +7,7 @@ run.
 
 import asyncio
 import base64
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication
 
 from app.core import events
+from app.core.errors import MootError
 from app.core.message import SPOKEN, Attachment, Message
 from app.core.session import PDF, ZIP, DebateMode, Folder, Session, SessionSummary, Status, resumable
 from app.engine.live_session import LiveSession
@@ -30,7 +32,7 @@ from app.gui.files.user_files import ask_where, is_image, save_whole
 from app.gui.navigation.session_list import BEGIN, CONTENTS, DELETE, RENAME
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.council.council_page import CouncilPage
-from app.gui.panels.conversation_view import ConversationView
+from app.gui.panels.conversation_view import MODEL, PROCESS, ConversationView
 from app.gui.panels.debate.discussion_view import DebatePage
 from app.gui.tasks import Work, timer
 from app.gui.transcript.pictures import SAVE_FILE, SAVE_PICTURE
@@ -165,7 +167,8 @@ class SessionController(PageController):
 
     async def _delete(self, summary: SessionSummary) -> None:
         await self._engine.delete(summary.id)
-        self._offer_undo("history.deleted", partial(self._engine.restore, summary.id), title=summary.title)
+        restore = partial(self._engine.restore, summary.id)
+        self._offer_undo("history.deleted", restore, lasts=True, title=summary.title)
 
     async def _delete_several(self, session_ids: Sequence[str]) -> None:
         gone: list[str] = []
@@ -255,6 +258,7 @@ async def with_note(toasts: Toasts, words: Language, text: str, work: Work) -> b
 
 
 TAIL = 60
+HOST = "wait for the model host"
 
 
 class SessionViews(QObject):
@@ -265,7 +269,7 @@ class SessionViews(QObject):
     def __init__(self, parts: Parts[WindowFrame], views: tuple[ConversationView, ...]) -> None:
         super().__init__()
         self._engine, self._bridge, self._state = parts.engine, parts.bridge, parts.window.state
-        self._answered = False
+        self._tasks, self._answered = parts.tasks, False
         self._waiting: dict[str, events.TurnStarted] = {}
         # Turns that wait before they retry, and the time at which that was reported.
         self._retries: dict[str, tuple[events.RetryScheduled, float]] = {}
@@ -325,7 +329,7 @@ class SessionViews(QObject):
             view.go_to(place)
         turn = self._waiting.get(session_id)
         if turn is not None:
-            view.show_turn(turn, starting=not self._answered)
+            view.show_turn(turn, starting=self._starting())
         if session_id in self._retries:
             retry, told_at = self._retries[session_id]
             left = retry.seconds - (time.monotonic() - told_at)
@@ -411,9 +415,25 @@ class SessionViews(QObject):
             self._retries.pop(event.session_id, None)
             if event.parent_turn_id is None:
                 self._waiting[event.session_id] = event
+        starting = self._starting()
+        if starting == PROCESS and not self._tasks.running(HOST):
+            self._tasks.start(HOST, self._wait_for_host())
         for view in self._showing(event.session_id):
-            view.show_turn(event, starting=not self._answered)
+            view.show_turn(event, starting=starting)
             self.view_changed.emit(view)
+
+    def _starting(self) -> str:
+        """Return what has to start before a model is asked."""
+        if not self._engine.connections.is_warm():
+            return PROCESS
+        return "" if self._answered else MODEL
+
+    async def _wait_for_host(self) -> None:
+        """Show that requests are sent once the process that asks the models can do so."""
+        with contextlib.suppress(MootError):  # The turn says why it can't be started.
+            await self._engine.connections.warm()
+        for view in self._views:
+            view.show_started(self._starting())
 
     def _on_message_started(self, event: events.MessageStarted) -> None:
         if event.message.part in SPOKEN:
@@ -600,7 +620,8 @@ class FolderController(Controller):
 
     async def _delete(self, folder: Folder) -> None:
         await self._engine.folders.delete(folder.id)
-        self._offer_undo("folder.deleted", partial(self._engine.folders.restore, folder), name=folder.name)
+        restore = partial(self._engine.folders.restore, folder)
+        self._offer_undo("folder.deleted", restore, lasts=True, name=folder.name)
 
     def _tell(self) -> None:
         self._window.side_bar.sessions.mark(self.folder_id)

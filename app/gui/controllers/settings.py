@@ -245,7 +245,7 @@ class ProviderController(Controller):
     def offer_undo(self, text: str, undo: Callable[[], Awaitable[bool]]) -> None:
         """Offer an undo again that the settings offered when they were closed."""
         take_back = self._starts(partial(self._take_back, undo))
-        self._toasts.show_toast(text, self._language("toast.undo"), take_back)
+        self._toasts.show_toast(text, self._language("toast.undo"), take_back, lasts=True)
 
     async def _take_back(self, undo: Callable[[], Awaitable[bool]]) -> None:
         if not await undo():

@@ -518,13 +518,15 @@ class WindowController(QObject):
 
     def undo(self, *, again: bool = False) -> None:
         """Undo the last change of the workflow that has the focus, else the last action that still offers
-        it in a toast; with `again`, redo a change of that workflow.
+        it in a toast, else the last deletion; with `again`, redo a change of that workflow.
         """
         edited = self.workflows.panel.definitions
         in_editor = focused_in(edited) is not None
         if (in_editor and edited.undo(again=again)) or (not again and self.window.toasts.undo()):
             return
-        self.window.toasts.show_toast(self._language("toast.nothing_again" if again else "toast.nothing"))
+        words, gone = self._language, "" if again else self.window.toasts.undo_gone()
+        nothing = words("toast.nothing_again" if again else "toast.nothing")
+        self.window.toasts.show_toast(words("toast.undone", text=gone) if gone else nothing)
 
     def find_in_session(self) -> None:
         """Open the find bar of the panel if that has the focus, else of the page in front."""

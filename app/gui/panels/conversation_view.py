@@ -29,6 +29,9 @@ from app.gui.widgets.controls import Button
 from app.gui.widgets.question_card import FormCard, PromptCard, QuestionCard
 from app.gui.widgets.text import Paragraph
 
+# What has to start before a model is asked: the process that asks it, or a model on this computer.
+PROCESS, MODEL = "process", "model"
+
 
 class ConversationView(QWidget):
     """Shows one session; every request carries the session's id, but `connect_requested`, which is
@@ -158,9 +161,21 @@ class ConversationView(QWidget):
         if session.status != Status.RUNNING:
             self.writing.clear()
 
-    def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
-        """Show who speaks next; `starting` if no model has answered since the program started."""
+    def show_turn(self, event: TurnStarted, *, starting: str) -> None:
+        """Show who speaks next; `starting` says what has to start first: PROCESS until the process that
+        asks the models does, then MODEL until one has answered since the program started, then "".
+        """
         self.writing[event.author.id] = event.part
+
+    def show_started(self, starting: str) -> None:
+        """Show what has to start first from now on."""
+        self.transcript.feed.say_what_is_waited_for(self._starting_words(starting))
+
+    def _starting_words(self, starting: str, *, local: bool = False) -> str:
+        """Return what is waited for before a model is asked; one on this computer starts itself too."""
+        if local and starting:
+            return self._language("transcript.starting_model")
+        return self._language("transcript.starting_process") if starting == PROCESS else ""
 
     def show_message(self, message: Message) -> None:
         """Add a message that is being streamed."""

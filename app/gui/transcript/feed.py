@@ -487,6 +487,11 @@ class Feed(QObject):
         self._typing.start(self._next_speaker(author), role_label, words)
         self._canvas.set_footer(self._tail + self._typing.height)
 
+    def say_what_is_waited_for(self, words: str) -> None:
+        """Show beside who speaks next what is waited for now; the seconds are counted anew."""
+        if self._typing.active:
+            self._typing.say(words)
+
     def redress_speaking(self) -> None:
         """Show who speaks next in the look of the canvas."""
         if self._typing.active and self._speaking is not None:

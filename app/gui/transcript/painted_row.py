@@ -194,6 +194,11 @@ class TypingIndicator(QObject):
         self.wake()
         self.ticked.emit()
 
+    def say(self, words: str) -> None:
+        """Show what is waited for now; the seconds are counted anew."""
+        self._words, self._begun = words, monotonic()
+        self.ticked.emit()
+
     def wake(self) -> None:
         """Start the timer if the transcript is on the screen."""
         if self._speaker is not None and self._widget.isVisible():

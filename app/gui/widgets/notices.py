@@ -4,6 +4,7 @@ that offer one thing.
 `ServerOffers` lists the model servers found on this computer.
 """
 
+from collections import deque
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -21,6 +22,7 @@ from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_ti
 
 TOAST_MS = 8_000
 MOST_TOASTS = 3
+MOST_GONE = 10
 # The characters of a line, and the margins around it in pixels.
 LETTERS, AROUND = 52, 32
 EDGE = 8
@@ -40,13 +42,15 @@ class Toast(Frame):
         self.here = True
         self.stays = False
         self.undoes = undoes and act is not None
+        self.lasting: Callable[[], object] | None = None
+        """What takes back what it says once it has disappeared, None for nothing."""
         self.button = button("", "toast_action") if act is not None else None
         label = plain_label(wrap=True, text=text)
         self.setAccessibleName(text)
         row = hbox((label, 1), inside=self, margins=(14, 9, 10, 9), spacing=14)
         if act is not None and self.button is not None:
             self.button.setText(action)
-            self.button.clicked.connect(self.leave)
+            self.button.clicked.connect(self._on_used)
             self.button.clicked.connect(lambda: act())
             self.button.installEventFilter(self)
             row.addWidget(self.button)
@@ -92,6 +96,10 @@ class Toast(Frame):
         self.left.emit()
         self.deleteLater()
 
+    def _on_used(self) -> None:
+        self.lasting = None
+        self.leave()
+
     def enterEvent(self, event: QEvent) -> None:
         self._timer.stop()
 
@@ -126,20 +134,30 @@ class Toasts(QWidget):
         super().__init__(over)
         self._over = over
         self._toasts: list[Toast] = []
+        # What can still be taken back although its toast has disappeared, the newest last.
+        self._gone: deque[tuple[str, Callable[[], object]]] = deque(maxlen=MOST_GONE)
         self._column = vbox(inside=self, spacing=8)
         over.installEventFilter(self)
         self.hide()
 
     def show_toast(
-        self, text: str, action: str = "", act: Act = None, *, undoes: bool = True, stays: bool = False
+        self,
+        text: str,
+        action: str = "",
+        act: Act = None,
+        *,
+        undoes: bool = True,
+        stays: bool = False,
+        lasts: bool = False,
     ) -> Toast:
         """Show a message for some seconds; choosing its action calls `act`.
 
         `undoes` says whether that is an undo. If there is no room, toasts without an action are removed; if
-        all have one, the new toast waits. A toast that `stays` must be removed with `leave`.
+        all have one, the new toast waits. A toast that `stays` must be removed with `leave`. An undo that
+        `lasts` can be run later too (`undo_gone`).
         """
         toast = Toast(text, action, act, undoes, self)
-        toast.stays = stays
+        toast.stays, toast.lasting = stays, act if lasts else None
         toast.hide()
         toast.left.connect(lambda: self._on_left(toast))
         self._toasts.append(toast)
@@ -153,6 +171,16 @@ class Toasts(QWidget):
         if buttons:
             buttons[-1].click()
         return bool(buttons)
+
+    def undo_gone(self) -> str:
+        """Run the newest undo that lasts and whose toast has disappeared; return what that said, "" where
+        there is none.
+        """
+        if not self._gone:
+            return ""
+        text, act = self._gone.pop()
+        act()
+        return text
 
     def take_focus(self) -> None:
         """Focus the action of the newest toast that has one."""
@@ -187,6 +215,8 @@ class Toasts(QWidget):
 
     def _on_left(self, toast: Toast) -> None:
         self._toasts.remove(toast)
+        if toast.lasting is not None:
+            self._gone.append((toast.text, toast.lasting))
         self._column.removeWidget(toast)
         self._fill()
 

@@ -172,13 +172,15 @@ class ChatPage(ConversationView):
             self._quiet()
         self._show_state()
 
-    def show_turn(self, event: events.TurnStarted, *, starting: bool) -> None:
+    def _starting_words(self, starting: str, *, local: bool = False) -> str:
+        return super()._starting_words(starting, local=self._local)
+
+    def show_turn(self, event: events.TurnStarted, *, starting: str) -> None:
         self.state_line.end_retry()
         if event.parent_turn_id is None:
             self._speaker = event.author
             self._running_calls.clear()
-            words = self._language("transcript.starting_model") if starting and self._local else ""
-            self.transcript.feed.set_speaking(event.author, "", words)
+            self.transcript.feed.set_speaking(event.author, "", self._starting_words(starting))
 
     def show_message(self, message: Message) -> None:
         self.state_line.end_retry()

@@ -198,15 +198,20 @@ class CouncilPage(DecisionView):
         if was_running != (session.status == Status.RUNNING):
             self.open_first_step()
 
-    def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
+    def show_turn(self, event: TurnStarted, *, starting: str) -> None:
         super().show_turn(event, starting=starting)
         author = event.author
         self.box.show_doing(self.writing.values())
         if event.round:
             if event.part in SPOKEN:
-                self.transcript.feed.set_speaking(author, "", "")
+                self.transcript.feed.set_speaking(author, "", self._starting_words(starting))
         elif column := self.columns.all.get(author.id):
-            column.transcript.feed.set_speaking(author, "", "")
+            column.transcript.feed.set_speaking(author, "", self._starting_words(starting))
+
+    def show_started(self, starting: str) -> None:
+        super().show_started(starting)
+        for column in self.columns.all.values():
+            column.transcript.feed.say_what_is_waited_for(self._starting_words(starting))
 
     def show_message(self, message: Message) -> None:
         first = not any(map(discussed, self._messages.values()))

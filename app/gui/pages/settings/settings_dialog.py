@@ -348,7 +348,7 @@ class SettingsDialog(FontFitting, QDialog):
         self._close.clicked.connect(self.accept)
         self.finished.connect(self._on_finished)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
-        for name, act in (("undo", self._toasts.undo), ("area", self._toasts.take_focus)):
+        for name, act in (("undo", self._undo_last), ("area", self._toasts.take_focus)):
             keys = QKeySequence(language.keys(name), QKeySequence.SequenceFormat.NativeText)
             QShortcut(keys, self, act)
         language.follow(self._retranslate)
@@ -379,7 +379,12 @@ class SettingsDialog(FontFitting, QDialog):
         def act() -> None:
             self.tasks.start(f"undo {id(undo)}", self._undo(undo))
 
-        self._undos.append((self._toasts.show_toast(text, self._language("toast.undo"), act), undo))
+        toast = self._toasts.show_toast(text, self._language("toast.undo"), act, lasts=True)
+        self._undos.append((toast, undo))
+
+    def _undo_last(self) -> None:
+        if not self._toasts.undo() and (text := self._toasts.undo_gone()):
+            self._toasts.show_toast(self._language("toast.undone", text=text))
 
     def show_providers(self) -> None:
         """Read the providers and models again on every page."""

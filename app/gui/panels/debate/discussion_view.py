@@ -232,16 +232,23 @@ class DebateView(DecisionView):
                 announce(self, self._verdict_words())
             self._open_verdict()
 
-    def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
+    def show_turn(self, event: TurnStarted, *, starting: str) -> None:
         super().show_turn(event, starting=starting)
         self.controls.show_doing(self.writing.values())
         if event.part not in SPOKEN:
             return
         self.controls.end_retry()
-        local = self._provider_of(event.author.id) == EMBEDDED
         self._turn = event
-        self._waits = self._language("transcript.starting_model") if starting and local else ""
+        self._waits = self._starting_words(starting)
         self._show_speaking(event)
+
+    def show_started(self, starting: str) -> None:
+        if self._turn is not None:
+            self._say(self._starting_words(starting))
+
+    def _starting_words(self, starting: str, *, local: bool = False) -> str:
+        here = self._turn is not None and self._provider_of(self._turn.author.id) == EMBEDDED
+        return super()._starting_words(starting, local=here)
 
     def show_judges(self) -> None:
         """Show who can judge the debate now, once it has ended."""
@@ -271,11 +278,11 @@ class DebateView(DecisionView):
 
     def show_retry(self, event: RetryScheduled) -> None:
         self.controls.show_retry(event)
-        self._say_what_is_waited_for("transcript.waits_retry")
+        self._say(self._language("transcript.waits_retry"))
 
-    def _say_what_is_waited_for(self, key: str) -> None:
+    def _say(self, waits: str) -> None:
         """Say beside who speaks next what is waited for, nothing for ""; the seconds are counted anew."""
-        self._waits = self._language(key) if key else ""
+        self._waits = waits
         if self._turn is not None:
             self.transcript.feed.clear_speaking()
             self._show_speaking(self._turn)
@@ -388,7 +395,7 @@ class DebateView(DecisionView):
 
     def _connect(self) -> None:
         controls, composer = self.controls, self._composer
-        controls.retry_due.connect(lambda: self._say_what_is_waited_for(""))
+        controls.retry_due.connect(lambda: self._say(""))
         for asked, wanted in (
             (controls.pause_requested, self.pause_requested),
             (controls.resume_requested, self.resume_requested),
