@@ -11,7 +11,7 @@ import json
 import os
 import re
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,6 +25,7 @@ from app.children.processes import (
     child_command,
     child_environment,
     start_program,
+    stop_program,
     system_environment,
     use_variables,
 )
@@ -41,20 +42,10 @@ _READ_BYTES = 1 << 16
 # Far more than any answer has: a host that sends a longer line is broken.
 _LINE_BYTES = 64 << 20
 _ERROR_LINE_BYTES = 8_000
+# What the lines of an answer before the last one hold.
+_PIECES = {"text", "thinking", "calls", "images", "quirks", "act", "ask", "progress", "refused"}
 
 Line = Mapping[str, Any]
-
-
-class HostCall:
-    """One request in flight. `lines` gets the lines of its answer, and None when the host dies.
-
-    Whoever reads them sets `ended` once no more are to come.
-    """
-
-    def __init__(self) -> None:
-        self.id = new_id()
-        self.ended = False
-        self.lines: asyncio.Queue[Line | None] = asyncio.Queue()
 
 
 class HostProcess:
@@ -64,7 +55,8 @@ class HostProcess:
         self._process = process
         self._client = client
         self._retired = False
-        self._calls: dict[str, HostCall] = {}
+        # The requests in flight: each gets the lines of its answer, and None when the host dies.
+        self._calls: dict[str, asyncio.Queue[Line | None]] = {}
         self._closing = False
         self._ended = False
         self._idle = asyncio.Event()
@@ -88,22 +80,24 @@ class HostProcess:
         """Whether requests may be sent."""
         return not self._ended and not self._closing
 
-    def open(self, line: Line) -> HostCall:
-        """Send a request."""
-        call = HostCall()
-        self._calls[call.id] = call
-        self.send({"id": call.id, **line})
-        return call
+    async def answer(self, line: Line) -> AsyncGenerator[Line | None, None]:
+        """Send a request and yield the lines of its answer, None when the host dies.
 
-    @contextlib.contextmanager
-    def asked(self, line: Line) -> Iterator[HostCall]:
-        """Send a request; leaving the block ends it in the host too, unless its answer has ended."""
-        call = self.open(line)
+        Closing the generator before the last line ends the request in the host too.
+        """
+        call_id, lines = new_id(), asyncio.Queue[Line | None]()
+        self._calls[call_id] = lines
+        self.send({"id": call_id, **line})
+        ended = False
         try:
-            yield call
+            while not ended:
+                answer = await lines.get()
+                ended = answer is None or not answer.keys() & _PIECES
+                yield answer
         finally:
-            if self._calls.pop(call.id, None) is not None and not call.ended and self.alive:
-                self.send({"id": call.id, "op": "cancel"})
+            del self._calls[call_id]
+            if not ended and self.alive:
+                self.send({"id": call_id, "op": "cancel"})
             if not self._calls:
                 self._idle.set()
 
@@ -125,23 +119,9 @@ class HostProcess:
         """Stop the host and wait until it is gone."""
         self._closing = True
         self._idle.set()
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        if not self.ready.is_set():
-            # It is still importing, which takes seconds, and has nothing to finish.
-            self.kill()
-        try:
-            async with asyncio.timeout(_STOP_SECONDS):
-                await self._process.wait()
-        except TimeoutError:
-            self.kill()
-            await self._process.wait()
+        # While it is still importing, which takes seconds, it has nothing to finish.
+        await stop_program(self._process, _STOP_SECONDS if self.ready.is_set() else 0.0)
         await asyncio.gather(*self._readers)
-
-    def kill(self) -> None:
-        """End the process at once."""
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
 
     async def _read_lines(self) -> None:
         assert self._process.stdout is not None
@@ -157,8 +137,8 @@ class HostProcess:
         self._ended = True
         self._idle.set()
         await self._process.wait()
-        for call in self._calls.values():
-            call.lines.put_nowait(None)
+        for lines_of_call in self._calls.values():
+            lines_of_call.put_nowait(None)
         self.ready.set()
         self.warm.set()
         if not self._closing:
@@ -178,8 +158,8 @@ class HostProcess:
     def _take(self, line: Line) -> None:
         if (call_id := line.get("id")) is not None:
             # A cancelled call's last lines may still be on their way.
-            if call := self._calls.get(call_id):
-                call.lines.put_nowait(line)
+            if lines := self._calls.get(call_id):
+                lines.put_nowait(line)
         elif "ready" in line:
             self.ready.set()
         elif "warm" in line:
@@ -189,7 +169,8 @@ class HostProcess:
 
     def _give_up(self, why: str) -> None:
         self._client.log.write(f"{self._client.program} is ended: it sent {why}")
-        self.kill()
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
 
     async def _read_errors(self) -> None:
         """Log standard error to its end: a host blocks when nobody reads it."""
@@ -263,32 +244,38 @@ class HostClient:
                     raise self._failure(f"The process could not be started: {error}") from error
             return self._host
 
-    async def _answer(self, line: Line) -> AsyncGenerator[Line | None, None]:
-        """Send a request and yield the lines of its answer, up to one that says `finished` or `error`;
-        None when the host dies.
+    async def _answer(self, line: Line, host: HostProcess | None = None) -> AsyncGenerator[Line, None]:
+        """Send a request and yield the lines of its answer. Raises what `_failure` and `_refusal` return.
 
-        Closing the generator before that ends the request in the host.
+        Closing the generator before the last line ends the request in the host.
         """
-        host = await self._running_host()
-        with host.asked(line) as call:
-            while not call.ended:
-                answer = await call.lines.get()
-                call.ended = answer is None or "finished" in answer or "error" in answer
+        spoke, host = False, host or await self._running_host()
+        async with contextlib.aclosing(host.answer(line)) as answers:
+            async for answer in answers:
+                if answer is None:
+                    raise self._failure("", spoke=spoke)
+                if "error" in answer:
+                    raise await self._refusal(answer)
+                spoke = spoke or "quirks" not in answer
                 yield answer
 
-    async def _ask_once(self, line: Line) -> Line | None:
-        """Send a request that is answered with one line, and return it; None when the host dies.
+    async def _last_line(self, line: Line) -> Line:
+        """Send a request and return the last line of its answer; as `_answer`.
 
         Cancelling ends the request in the host.
         """
-        host = await self._running_host()
-        with host.asked(line) as call:
-            answer = await call.lines.get()
-            call.ended = True
-            return answer
+        last: Line = {}
+        async with contextlib.aclosing(self._answer(line)) as answers:
+            async for answer in answers:
+                last = answer
+        return last
 
-    def _failure(self, detail: str) -> Exception:
-        """Return the error for a host that cannot be asked."""
+    def _failure(self, detail: str, *, spoke: bool = False) -> Exception:
+        """Return the error for a host that cannot be asked, or has died; `spoke` if an answer had begun."""
+        raise NotImplementedError
+
+    async def _refusal(self, answer: Line) -> Exception:
+        """Return the error that a line of the host tells of."""
         raise NotImplementedError
 
     def on_host_died(self, host: HostProcess) -> None:
@@ -328,12 +315,8 @@ async def child_process(
         yield process
         ended = True
     finally:
-        if not ended:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-        process.stdin.close()
         # It ends by itself after its answer, at once.
-        await asyncio.shield(process.wait())
+        await asyncio.shield(stop_program(process, None if ended else 0.0))
 
 
 async def child_answer(

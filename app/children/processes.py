@@ -150,6 +150,31 @@ async def start_program(*command: str, group: bool = False, **how: Any) -> async
     return process
 
 
+async def stop_program(process: asyncio.subprocess.Process, seconds: float | None) -> None:
+    """Close the standard input of a program and wait until it has ended; kill it after so many seconds."""
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        async with asyncio.timeout(seconds):
+            await process.wait()
+    except TimeoutError:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+async def has_exited(process: asyncio.subprocess.Process, seconds: float | None = None) -> bool:
+    """Wait for the end of a process, for so many seconds, and return whether it has ended.
+
+    Unlike its own wait() this does not wait for the pipes too, which a grandchild may hold.
+    """
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while process.returncode is None:  # noqa: ASYNC110 - nothing else tells it
+                await asyncio.sleep(0.01)
+    return process.returncode is not None
+
+
 def start_detached(command: Sequence[str], **how: Any) -> int:
     """Start a program that outlives this process and what ends it, and return its number; blocks.
 

@@ -173,22 +173,13 @@ class ExternalAgents(HostClient):
     async def stream(self, config: ProviderConfig, request: ModelRequest) -> AsyncGenerator[Delta, None]:
         """Ask an external agent, as `core.provider.Models.stream` does."""
         line = await self._line("speak", config, request)
-        spoke = False
         async with aclosing(self._answer(line)) as answers:
             async for answer in answers:
-                if answer is None:
-                    raise ProviderError(FailureKind.INTERRUPTED if spoke else FailureKind.HOST)
-                if "finished" in answer:
-                    finished = answer["finished"]
-                    state = await asyncio.to_thread(
-                        self._kept.keep, finished["session"], line["key"], request
-                    )
-                    yield Finished(reason=finished["reason"], usage=Usage(**finished["usage"]), state=state)
-                elif "error" in answer:
-                    raise self._error(answer["error"])
-                else:
-                    spoke = True
+                if (end := answer.get("finished")) is None:
                     yield _delta(answer)
+                else:
+                    state = await asyncio.to_thread(self._kept.keep, end["session"], line["key"], request)
+                    yield Finished(reason=end["reason"], usage=Usage(**end["usage"]), state=state)
 
     def answer(self, ask: str, answer: str) -> None:
         """Answer a request for permission as its prompt was; nobody waits for one whose turn has ended."""
@@ -201,17 +192,11 @@ class ExternalAgents(HostClient):
         """Start an external agent and open a session; costs no tokens. Never raises ProviderError."""
         started = asyncio.get_running_loop().time()
         model = config.models[0] if config.models else ""
+        request = ModelRequest(provider=config.id, model=model, messages=())
         try:
-            line = await self._line(
-                "test", config, ModelRequest(provider=config.id, model=model, messages=())
-            )
-            answer = await self._ask_once(line) or {"error": {"kind": FailureKind.HOST, "detail": ""}}
+            told = (await self._last_line(await self._line("test", config, request)))["tested"]
         except ProviderError as error:
             return TestResult(ok=False, failure=error.kind, detail=error.detail)
-        if "error" in answer:
-            refused = self._error(answer["error"])
-            return TestResult(ok=False, failure=refused.kind, detail=refused.detail)
-        told = answer["tested"]
         return TestResult(
             ok=True,
             seconds=asyncio.get_running_loop().time() - started,
@@ -227,8 +212,11 @@ class ExternalAgents(HostClient):
         if self._processes:
             await self.end_left()
 
-    def _failure(self, detail: str) -> Exception:
-        return ProviderError(FailureKind.HOST, detail)
+    def _failure(self, detail: str, *, spoke: bool = False) -> Exception:
+        return ProviderError(FailureKind.INTERRUPTED if spoke else FailureKind.HOST, detail)
+
+    async def _refusal(self, answer: Line) -> Exception:
+        return ProviderError(answer["error"]["kind"], self.clean(answer["error"]["detail"]))
 
     def on_line(self, line: Line) -> None:
         if "processes" in line:
@@ -309,9 +297,6 @@ class ExternalAgents(HostClient):
             "resume": resume,
             "news": news,
         }
-
-    def _error(self, error: Mapping[str, Any]) -> ProviderError:
-        return ProviderError(error["kind"], self.clean(error["detail"]))
 
 
 def as_prompt(messages: Sequence[Mapping[str, object]]) -> tuple[str, tuple[Block, ...]]:

@@ -135,7 +135,8 @@ class RemoteModels(HostClient):
     async def unload(self, model: str) -> None:
         """End the process of a model on this computer; see `core.provider.Models`."""
         if self.host_pid is not None:
-            await self._ask_once({"op": "unload", "model": model})
+            with contextlib.suppress(ProviderError):
+                await self._last_line({"op": "unload", "model": model})
 
     async def remove_embedded(self) -> None:
         """Delete the built-in model's file. Raises BadInput if Moot did not download it, StorageError."""
@@ -168,27 +169,22 @@ class RemoteModels(HostClient):
 
     async def _stream(self, request: ModelRequest) -> AsyncGenerator[Delta, None]:
         line = await self._line(request, self._providers(request.provider))
-        spoke = False
-        async with contextlib.aclosing(self._answer(line)) as answers:
-            async for answer in answers:
-                if answer is None:
-                    raise ProviderError(FailureKind.INTERRUPTED if spoke else FailureKind.HOST)
-                if "quirks" in answer:
-                    if line["server"] is None:
+        try:
+            async with contextlib.aclosing(self._answer(line)) as answers:
+                async for answer in answers:
+                    if "finished" in answer:
+                        # By now a server of the user's own has loaded the model, and knows its window.
+                        await self._ask_window(request.provider, request.model)
+                        yield end_in(answer["finished"])
+                    elif "quirks" not in answer:
+                        for delta in deltas(answer):
+                            yield delta
+                    elif line["server"] is None:
                         self._book.note_quirks(line["base_url"], request.model, answer["quirks"])
-                elif "finished" in answer:
-                    # By now a server of the user's own has loaded the model, and knows its window.
-                    await self._ask_window(request.provider, request.model)
-                    yield end_in(answer["finished"])
-                elif "error" in answer:
-                    error = await self._error(answer["error"])
-                    if error.kind == FailureKind.CONTEXT_WINDOW:
-                        self._book.note_refusal(request.provider, request.model, error.detail)
-                    raise error
-                else:
-                    spoke = True
-                    for delta in deltas(answer):
-                        yield delta
+        except ProviderError as error:
+            if error.kind == FailureKind.CONTEXT_WINDOW:
+                self._book.note_refusal(request.provider, request.model, error.detail)
+            raise
 
     def answer_agent(self, ask: str, answer: str) -> None:
         """Answer what an external agent asked."""
@@ -220,16 +216,15 @@ class RemoteModels(HostClient):
         config, row = self._providers(provider), self._row(provider)
         if config is None or row is None:
             return False
-        try:
+        with contextlib.suppress(ProviderError):
             address = complete_address(row.kind, config.base_url or row.base_url)
-        except ProviderError:
-            return False
-        if host_client.unsupported_proxy(address):
-            return True
-        if not host_client.proxy_for(address):
-            return await listens(address, _LISTEN_SECONDS)
-        answer = await self._ask_once({"op": "reach", "base_url": address, "seconds": _REACH_SECONDS})
-        return answer is not None and bool(answer.get("reached"))
+            if host_client.unsupported_proxy(address):
+                return True
+            if not host_client.proxy_for(address):
+                return await listens(address, _LISTEN_SECONDS)
+            line = {"op": "reach", "base_url": address, "seconds": _REACH_SECONDS}
+            return bool((await self._last_line(line))["reached"])
+        return False
 
     async def local_servers(self) -> tuple[FoundServer, ...]:
         """Search this computer for the known servers of models; asks loopback addresses only."""
@@ -265,17 +260,11 @@ class RemoteModels(HostClient):
         model = _first_model(config) if config is not None else ""
         try:
             line = await self._line(ModelRequest(provider=provider, model=model, messages=()), config, key)
+            usual = _TEST_LIMITS if line["server"] is None else LOCAL_LIMITS
+            line |= {"op": op, "limits": dataclasses.asdict(self._limits or usual)}
+            tested = (await self._last_line(line))["tested"]
         except ProviderError as error:
             return TestResult(ok=False, failure=error.kind, detail=error.detail)
-        usual = _TEST_LIMITS if line["server"] is None else LOCAL_LIMITS
-        limits = dataclasses.asdict(self._limits or usual)
-        answer = await self._ask_once({**line, "op": op, "limits": limits})
-        if answer is None:
-            return TestResult(ok=False, failure=FailureKind.HOST)
-        if "error" in answer:
-            refused = await self._error(answer["error"])
-            return TestResult(ok=False, failure=refused.kind, detail=refused.detail)
-        tested = answer["tested"]
         names = local_models.clean_names(tested["models"])
         for name in names:
             if told := tested["models"].get(name):
@@ -318,10 +307,10 @@ class RemoteModels(HostClient):
         if row.local:
             return Price() if self.is_free(provider) else None
         if (row.kind, model) not in self._prices:
-            answer = await self._ask_once({"op": "price", "kind": row.kind, "model": model})
-            if answer is None or "error" in answer:
+            try:
+                price = (await self._last_line({"op": "price", "kind": row.kind, "model": model}))["price"]
+            except ProviderError:
                 return None
-            price = answer["price"]
             self._prices[row.kind, model] = Price(**price) if price else None
         return self._prices[row.kind, model]
 
@@ -371,14 +360,14 @@ class RemoteModels(HostClient):
         return True
 
     async def _look_up(self, provider: str, model: str) -> None:
-        """Ask the host once what its list says about a model: it may be newer than what is kept."""
+        """Ask the host once what its list says about a model: it may be newer than what is kept.
+        Raises ProviderError.
+        """
         row = self._row(provider)
         known = (provider, model) in self._looked_up
         if row is None or known or (row.local and row.kind not in catalog.SILENT):
             return
-        answer = await self._ask_once({"op": "facts", "kind": row.kind, "model": model})
-        if answer is None or "error" in answer:
-            return
+        answer = await self._last_line({"op": "facts", "kind": row.kind, "model": model})
         self._looked_up.add((provider, model))
         if answer["facts"] is not None:
             facts = msgspec.convert(answer["facts"] | {"source": FactSource.LIST}, ModelFacts)
@@ -394,18 +383,14 @@ class RemoteModels(HostClient):
             return
         if host_client.unsupported_proxy(address):
             return
-        try:
+        with contextlib.suppress(ProviderError):
             server = {"kind": row.kind, "base_url": complete_address(row.kind, address), "model": model}
             key = (self._key(provider) or "").strip()
-            answer = await self._ask_once({"op": "window", "key": key, **server})
-        except ProviderError:
-            return
-        if answer is None or "error" in answer:
-            return
-        if answer["sure"]:
-            self._windows_asked.add((provider, model))
-        if answer["window"]:
-            self._book.note_window(provider, model, answer["window"])
+            answer = await self._last_line({"op": "window", "key": key, **server})
+            if answer["sure"]:
+                self._windows_asked.add((provider, model))
+            if answer["window"]:
+                self._book.note_window(provider, model, answer["window"])
 
     def _row(self, provider: str) -> catalog.ProviderKind | None:
         config = self._providers(provider)
@@ -430,8 +415,13 @@ class RemoteModels(HostClient):
         """Return a text without keys and without characters that cannot be stored."""
         return super().clean(redact_keys(text, tuple(self._keys_sent)))
 
-    def _failure(self, detail: str) -> Exception:
-        return ProviderError(FailureKind.HOST, detail)
+    def _failure(self, detail: str, *, spoke: bool = False) -> Exception:
+        return ProviderError(FailureKind.INTERRUPTED if spoke else FailureKind.HOST, detail)
+
+    async def _refusal(self, answer: Line) -> Exception:
+        error = answer["error"]
+        detail = await self._explained(error["kind"], error["detail"])
+        return ProviderError(error["kind"], detail, error["retry_after"])
 
     def on_host_died(self, host: HostProcess) -> None:
         lived = asyncio.get_running_loop().time() - host.started_at
@@ -499,10 +489,6 @@ class RemoteModels(HostClient):
         if "facts" in line:
             facts = ModelFacts(**line["facts"], source=FactSource.SERVER)
             self._book.note(catalog.LOCAL, line["model"], facts)
-
-    async def _error(self, error: Mapping[str, Any]) -> ProviderError:
-        detail = await self._explained(error["kind"], error["detail"])
-        return ProviderError(error["kind"], detail, error["retry_after"])
 
     async def _explained(self, failure: str, detail: str) -> str:
         """Return a failure's detail, with the variable that names certificates which are not there."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -57,13 +58,10 @@ class ToolHostClient(HostClient):
         """
         host = await self._running_host()
         questions: list[asyncio.Task[None]] = []
+        result: dict[str, Any] = {}
         try:
-            with host.asked(line) as call:
-                while True:
-                    answer = await call.lines.get()
-                    call.ended = answer is None or not answer.keys() & {"ask", "progress", "refused"}
-                    if answer is None:
-                        raise ToolError("The process that runs tools ended unexpectedly. Try again.")
+            async with aclosing(self._answer(line, host)) as answers:
+                async for answer in answers:
                     if "ask" in answer:
                         # In a task, because the answer or the end of the host also ends the question.
                         questions.append(start_owned(_put(host, answer["ask"], ask)))
@@ -72,13 +70,9 @@ class ToolHostClient(HostClient):
                         report(ToolProgress(share=told["share"], text=self.clean(told["text"])))
                     elif "refused" in answer:
                         report(ToolProgress(refused=True))
-                    elif "error" in answer:
-                        # In a thread: it may be long, and the event loop is the window's.
-                        text = await asyncio.to_thread(self.clean, answer["error"])
-                        raise ToolError(text, answer.get("problem", ServerProblem.FAILED))
                     else:
-                        result: dict[str, Any] = answer["result"]
-                        return result
+                        result = answer["result"]
+            return result
         finally:
             for question in questions:
                 question.cancel()
@@ -101,8 +95,13 @@ class ToolHostClient(HostClient):
         """Return a JSON value without secrets in its texts."""
         return clean_values(value, self.clean)
 
-    def _failure(self, detail: str) -> Exception:
-        return ToolError(detail)
+    def _failure(self, detail: str, *, spoke: bool = False) -> Exception:
+        return ToolError(detail or "The process that runs tools ended unexpectedly. Try again.")
+
+    async def _refusal(self, answer: Line) -> Exception:
+        # In a thread: it may be long, and the event loop is the window's.
+        text = await asyncio.to_thread(self.clean, answer["error"])
+        return ToolError(text, answer.get("problem", ServerProblem.FAILED))
 
     def on_line(self, line: Line) -> None:
         if "groups" in line:

@@ -159,9 +159,8 @@ async def test_a_fault_in_taking_what_a_host_tells_leaves_nobody_waiting(stub: C
     stub(answers="news")
     client = Failing("tool_host", redact=lambda text: text, log_dir=None)
     host = await HostProcess.start(client)
-    call = host.open({"op": "anything"})
     async with asyncio.timeout(SECONDS):
-        assert await call.lines.get() is None
+        assert [line async for line in host.answer({"op": "anything"})] == [None]
         await died.wait()
     await host.close()
 

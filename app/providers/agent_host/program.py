@@ -276,7 +276,6 @@ class AgentProgram:
         self._garbage = 0
         self._unasked: deque[float] = deque()
         self._ending: asyncio.Task[None] | None = None
-        self._exited = asyncio.Event()
         self.gone = asyncio.Event()
         self.why = ""
         self.known: set[processes.Process] = set()
@@ -371,10 +370,7 @@ class AgentProgram:
         assert self._process.stdin is not None
         self._process.stdin.close()
         for step in (processes.end_group, processes.kill_group):
-            # Not process.wait(): it waits for the pipes too, which a grandchild may hold.
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_END_SECONDS):
-                    await self._exited.wait()
+            await processes.has_exited(self._process, _END_SECONDS)
             await asyncio.to_thread(self.look)
             step(self.pid)
         await asyncio.to_thread(processes.end_processes, self.known)
@@ -408,9 +404,7 @@ class AgentProgram:
 
     async def _watch(self) -> None:
         """Notice the end of the process also where something that it started keeps the pipes open."""
-        while self._process.returncode is None:  # noqa: ASYNC110 - nothing else tells it
-            await asyncio.sleep(0.02)
-        self._exited.set()
+        await processes.has_exited(self._process)
         # Its last words may still be in the pipe.
         await asyncio.wait(self._readers[:1], timeout=_END_SECONDS)
         self._fail("it ended")

@@ -213,16 +213,8 @@ class _Server:
     async def close(self) -> None:
         """Stop the process and wait until it is gone."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        assert process.stdin is not None
-        process.stdin.close()
-        try:
-            async with asyncio.timeout(_STOP_SECONDS):
-                await process.wait()
-        except TimeoutError:
-            process.kill()
-            await process.wait()
+        if process is not None:
+            await processes.stop_program(process, _STOP_SECONDS)
 
 
 _MAX_TOKENS = 16

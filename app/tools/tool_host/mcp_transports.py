@@ -25,7 +25,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import BaseModel, ValidationError
 
 from app.children.private_files import append_log
-from app.children.processes import Lines, end_group, kill_group, start_program
+from app.children.processes import Lines, end_group, has_exited, kill_group, start_program
 from app.core.texts import visible
 from app.core.tool import ServerProblem
 from app.tools.tool_host.server_processes import GROUPS
@@ -110,7 +110,6 @@ _UNASKED_MESSAGES = 5_000
 _GARBAGE_BYTES = 2_000_000
 _LINES_LOGGED = 20
 _EXIT_SECONDS = 1.0
-_POLL_SECONDS = 0.01
 # What the protocol lets a server ask, and Moot does not offer.
 _NOT_OFFERED = {"sampling/createMessage", "roots/list"}
 _GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError)
@@ -271,20 +270,12 @@ async def _end(process: Process) -> None:
     """End the process and everything it started: by closing its input, then SIGTERM, then SIGKILL."""
     assert process.stdin is not None
     process.stdin.close()
-    if not await _exits(process):
+    if not await has_exited(process, _EXIT_SECONDS):
         end_group(process.pid)
-        await _exits(process)
+        await has_exited(process, _EXIT_SECONDS)
     # Even when the server has ended, a process that it started may still run.
     kill_group(process.pid)
-    await _exits(process)
-
-
-async def _exits(process: Process) -> bool:
-    with anyio.move_on_after(_EXIT_SECONDS):
-        # Not wait(), which also waits for the pipes, and a grandchild may hold those open.
-        while process.returncode is None:  # noqa: ASYNC110 - nothing else tells
-            await anyio.sleep(_POLL_SECONDS)
-    return process.returncode is not None
+    await has_exited(process, _EXIT_SECONDS)
 
 
 @asynccontextmanager
