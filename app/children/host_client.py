@@ -147,11 +147,11 @@ class HostProcess:
 
     def _parse(self, data: bytes) -> None:
         # An answer may be lost, or this task end, and no caller must wait for ever.
-        if (line := object_in(data)) is None:
-            self._give_up("a line that is no JSON object")
-            return
         try:
-            self._take(line)
+            if (line := object_in(data)) is None:
+                self._give_up("a line that is no JSON object")
+            else:
+                self._take(line)
         except Exception as error:
             self._give_up(f"a line that could not be taken: {type(error).__name__}")
 
@@ -177,13 +177,8 @@ class HostProcess:
         assert self._process.stderr is not None
         lines = Lines(_ERROR_LINE_BYTES)
         while data := await self._process.stderr.read(_READ_BYTES):
-            self._log_errors(lines.take(data))
-        self._log_errors([lines.rest()])
-
-    def _log_errors(self, lines: list[bytes]) -> None:
-        for line in lines:
-            if text := line.decode("utf-8", "replace").rstrip():
-                self._client.log.write(text)
+            self._client.log.write_all(lines.take(data))
+        self._client.log.write_all([lines.rest()])
 
 
 class HostClient:
@@ -287,19 +282,16 @@ class HostClient:
 
 async def _started(program: str, *, errors: int) -> asyncio.subprocess.Process:
     """Start a child program; `errors` is where its standard error goes. Raises OSError."""
-    return await start_program(
-        *child_command(program),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=errors,
-        env=child_environment(),
-    )
+    pipes: dict[str, Any] = {
+        "stdin": asyncio.subprocess.PIPE,
+        "stdout": asyncio.subprocess.PIPE,
+        "stderr": errors,
+    }
+    return await start_program(*child_command(program), **pipes, env=child_environment())
 
 
 @contextlib.asynccontextmanager
-async def child_process(
-    program: str, request: Mapping[str, Any]
-) -> AsyncIterator[asyncio.subprocess.Process]:
+async def child_process(program: str, request: Line) -> AsyncIterator[asyncio.subprocess.Process]:
     """Start a program and send it its request; end it when the block is left before it has ended.
     Raises OSError.
     """

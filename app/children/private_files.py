@@ -107,6 +107,11 @@ class HostLog:
                 )
                 self._writer.start()
 
+    def write_all(self, lines: Iterable[bytes]) -> None:
+        """Queue lines as a program has written them, without the empty ones."""
+        for text in filter(None, (line.decode("utf-8", "replace").rstrip() for line in lines)):
+            self.write(text)
+
     def wait(self) -> None:
         """Wait until everything is written, for a second at most."""
         with self._lock:

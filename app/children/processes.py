@@ -15,7 +15,6 @@ import importlib.util
 import json
 import os
 import re
-import select
 import shutil
 import signal
 import subprocess
@@ -171,7 +170,7 @@ async def has_exited(process: asyncio.subprocess.Process, seconds: float | None 
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             while process.returncode is None:  # noqa: ASYNC110 - nothing else tells it
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.02)
     return process.returncode is not None
 
 
@@ -255,7 +254,7 @@ def end_with_parent() -> None:
 
 
 _SHELL_SECONDS = 5.0
-_MARK = b"__MOOT_PATH__"
+_MARK = "__MOOT_PATH__"
 
 
 def find_command(command: str, cwd: str | None, path: str) -> str | None:
@@ -280,41 +279,27 @@ def _asked_once() -> "asyncio.Task[str]":
 
 
 def _ask_shell() -> str:
-    shell = os.environ.get("SHELL") or "/bin/sh"
-    mark = _MARK.decode()
+    # Late: every host imports this module.
+    import tempfile
+
+    # The marks separate the answer from the output of the user's start-up files.
+    command = [os.environ.get("SHELL") or "/bin/sh", "-ilc", f'printf "%s%s%s" {_MARK} "$PATH" {_MARK}']
+    how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
-        process = subprocess.Popen(
-            # The marks separate the answer from the output of the user's start-up files.
-            [shell, "-ilc", f'printf "%s%s%s" {mark} "$PATH" {mark}'],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            env=system_environment(),
-        )
+        # No pipe: background programs of those files may hold it open.
+        with tempfile.TemporaryFile() as said:
+            how |= {"stdout": said, "start_new_session": True, "env": system_environment()}
+            process = subprocess.Popen(command, **how)
+            try:
+                process.wait(_SHELL_SECONDS)
+            except subprocess.TimeoutExpired:
+                kill_group(process.pid)
+                process.wait()
+            said.seek(0)
+            parts = said.read().decode("utf-8", "replace").split(_MARK)
     except OSError:
         return ""
-    assert process.stdout is not None
-    deadline = time.monotonic() + _SHELL_SECONDS
-    output = b""
-    with process.stdout as pipe:
-        # Not to the end: background programs of the start-up files may hold the pipe open.
-        while output.count(_MARK) < 2 and _readable(pipe.fileno(), deadline):
-            data = os.read(pipe.fileno(), 1 << 16)
-            if not data:
-                break
-            output += data
-    try:
-        process.wait(max(0.0, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        kill_group(process.pid)
-        process.wait()
-    parts = output.split(_MARK)
-    return parts[1].decode("utf-8", "replace") if len(parts) > 2 else ""
-
-
-def _readable(pipe: int, deadline: float) -> bool:
-    return bool(select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0])
+    return parts[1] if len(parts) > 2 else ""
 
 
 def end_group(group: int) -> None:
@@ -387,12 +372,10 @@ def marked(mark: str) -> set[Process]:
     """Return the living processes of the user that were started with this NAME=value in their environment."""
     found = set()
     for pid in _numbers():
-        try:
+        with contextlib.suppress(OSError):
             variables = (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if os.fsencode(mark) in variables and (one := process_of(pid)) is not None:
-            found.add(one)
+            if os.fsencode(mark) in variables and (process := process_of(pid)) is not None:
+                found.add(process)
     return found
 
 
@@ -435,10 +418,7 @@ def reap_orphans(own: Collection[int]) -> None:
 
 
 def _numbers() -> list[int]:
-    try:
-        return [int(path.name) for path in _PROC.iterdir() if path.name.isdigit()]
-    except OSError:
-        return []
+    return [int(path.name) for path in _PROC.glob("[0-9]*")]
 
 
 def _rows() -> dict[int, tuple[int, int, str]]:
@@ -560,27 +540,19 @@ async def in_thread(work: Callable[[Progress], object], progress: Progress, fail
 
 def _watch(command: list[str], folder: Path, size: int, progress: Progress) -> tuple[bool, str]:
     """Run a downloader whose scratch files stay in `folder`; return whether it worked, and its last error."""
-    environment = {
-        **user_environment(),
-        "TMPDIR": str(folder),
-        "TEMP": str(folder),
-        "UV_CACHE_DIR": str(folder / "cache"),
-    }
+    own = dict.fromkeys(("TMPDIR", "TEMP"), str(folder)) | {"UV_CACHE_DIR": str(folder / "cache")}
+    how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "env": user_environment() | own}
     with (folder / "said.txt").open("w+b") as said:
-        process = subprocess.Popen(
-            command, stdout=said, stderr=said, stdin=subprocess.DEVNULL, env=environment
-        )
+        process = subprocess.Popen(command, stdout=said, stderr=said, **how)
         try:
-            while True:
+            while process.poll() is None:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(0.25)
-                    break
                 progress(min(_size(folder), size), size)
-        except BaseException:
-            # `progress` has raised, or the program is ending.
+        finally:
+            # It runs still where `progress` has raised, or the program is ending.
             process.kill()
             process.wait()
-            raise
         said.seek(0)
         lines = [line.strip() for line in said.read().decode("utf-8", "replace").split("\n") if line.strip()]
     errors = [ERROR.sub("", line) for line in lines if ERROR.match(line)]
@@ -589,9 +561,9 @@ def _watch(command: list[str], folder: Path, size: int, progress: Progress) -> t
 
 def _size(folder: Path) -> int:
     total = 0
-    for path in folder.rglob("*"):
+    for path in filter(Path.is_file, folder.rglob("*")):
         with contextlib.suppress(OSError):  # The downloader moves its files meanwhile.
-            total += path.stat().st_size if path.is_file() else 0
+            total += path.stat().st_size
     return total
 
 
@@ -657,8 +629,8 @@ class Pipes:
         def read() -> None:
             with os.fdopen(self._read_fd, "rb") as lines:
                 for line in lines:
-                    request = _request_in(line)
-                    if request is None:
+                    request = object_in(line) or {}
+                    if not all(isinstance(request.get(name), str) for name in ("id", "op")):
                         sys.stderr.write("this process ends: it was sent a line that is no request\n")
                         break
                     loop.call_soon_threadsafe(queue.put_nowait, request)
@@ -679,11 +651,6 @@ class Pipes:
         except BrokenPipeError:
             # The parent is gone; the end of standard input is about to say so.
             pass
-
-
-def _request_in(line: bytes) -> dict[str, Any] | None:
-    request = object_in(line) or {}
-    return request if all(isinstance(request.get(name), str) for name in ("id", "op")) else None
 
 
 class HostServer:
@@ -708,9 +675,8 @@ class HostServer:
         await self._close()
 
     def _start(self, call_id: str, work: Coroutine[Any, Any, None]) -> None:
-        task = start_owned(work)
-        self._tasks[call_id] = task
-        task.add_done_callback(lambda _: self._tasks.pop(call_id))
+        self._tasks[call_id] = start_owned(work)
+        self._tasks[call_id].add_done_callback(lambda _: self._tasks.pop(call_id))
 
     async def _serve(self, line: dict[str, Any]) -> None:
         self._pipes.write({"id": line["id"], **await self._do(line)})

@@ -9,66 +9,60 @@ import json
 import re
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from app.core.catalog import KEY_STARTS
 from app.core.errors import FailureKind, ProviderError
 
 _DETAIL_CHARACTERS = 300
 
-_NETWORK = (
-    "ConnectError",
-    "ConnectTimeout",
-    "ProxyError",
-    "ClientConnectionError",
-    "ClientOSError",
-    "ClientConnectorError",
-    "ClientPayloadError",
-)
+_said = partial(re.compile, flags=re.IGNORECASE)
+_NETWORK = {"ConnectError", "ConnectTimeout", "ProxyError", "ClientConnectionError", "ClientOSError"}
+_NETWORK |= {"ClientConnectorError", "ClientPayloadError"}
 # The connection was there and broke: the server is running, so that asking again may help.
-_RESET = ("ReadError", "WriteError", "RemoteProtocolError", "ServerDisconnectedError")
-_CONTEXT = re.compile(
+_RESET = {"ReadError", "WriteError", "RemoteProtocolError", "ServerDisconnectedError"}
+_CONTEXT = _said(
     r"context_length_exceeded|max(imum)? (context|prompt|model|input) length|context window"
     r"|(prompt|input|request|conversation|messages) (is |are |was )?too (long|large)|request body too large"
     r"|exceed\w{0,3} (the )?(available |maximum )?(context|max length|model token limit)|too long to fit"
     r"|exceeds the maximum number of tokens|input token count|greater than the context length"
     r"|token count of [\d,]{1,12} exceeds|tokens \+ .max_new_tokens. must be|tokens_limit_reached"
-    r"|reduce the length of the (messages|prompt|input)|range of input length|max_prompt_tokens_exceeded",
-    re.IGNORECASE,
+    r"|reduce the length of the (messages|prompt|input)|range of input length|max_prompt_tokens_exceeded"
 )
-_TOO_LARGE = re.compile(
-    r"(request|message) too large.{0,300}(per (minute|min|day|hour)\b|\bTP[MD]\b)", re.IGNORECASE | re.DOTALL
-)
-_FLAGGED = re.compile(r"\bflagged\b|moderation", re.IGNORECASE)
+_TOO_LARGE = _said(r"(request|message) too large(?s:.{0,300})(per (minute|min|day|hour)\b|\bTP[MD]\b)")
+_FLAGGED = _said(r"\bflagged\b|moderation")
 _LLAMA_WINDOW = re.compile(r"""n_ctx\\?["']: ?(\d{1,9})""")
-_FILTER = re.compile(
-    (
-        r"content_policy_violation|content_filter|content management policy|"
-        r"safety system|blocked by .{0,20}policy"
-    ),
-    re.IGNORECASE,
+_FILTER = _said(
+    r"content_policy_violation|content_filter|content management policy|safety system"
+    r"|blocked by .{0,20}policy"
 )
-_AUTHENTICATION = re.compile(
-    (
-        r"invalid_api_key|API_KEY_INVALID|API key not valid|authentication_error|"
-        r"incorrect api key|invalid x-api-key"
-    ),
-    re.IGNORECASE,
+_AUTHENTICATION = _said(
+    r"invalid_api_key|API_KEY_INVALID|API key not valid|authentication_error|incorrect api key"
+    r"|invalid x-api-key"
 )
-_QUOTA = re.compile(
+_QUOTA = _said(
     r"insufficient_quota|billing_hard_limit|credit balance is too low|insufficient credits|out of credits"
-    r"|check your plan and billing",
-    re.IGNORECASE,
+    r"|check your plan and billing"
 )
-_OVERLOADED = re.compile(
-    r"overloaded|model is currently loading|loading model|model is loading|at capacity", re.IGNORECASE
+_OVERLOADED = _said(r"overloaded|model is currently loading|loading model|model is loading|at capacity")
+_MODEL = _said(
+    r"model_not_found|model .{0,80}(does not exist|not found)|not_found_error|is not found for API"
 )
-_MODEL = re.compile(
-    r"model_not_found|model .{0,80}(does not exist|not found)|not_found_error|is not found for API",
-    re.IGNORECASE,
-)
-_RATE = re.compile(r"rate_limit|RESOURCE_EXHAUSTED|too many requests", re.IGNORECASE)
-_UNREADABLE = re.compile(
-    r"JSONDecodeError|Expecting value|Expecting property name|Unterminated string", re.IGNORECASE
+_RATE = _said(r"rate_limit|RESOURCE_EXHAUSTED|too many requests")
+_UNREADABLE = _said(r"JSONDecodeError|Expecting value|Expecting property name|Unterminated string")
+# What says of which kind a failure is, the surest first: its status, the names of its exceptions, its words.
+_SIGNS: tuple[tuple[str, tuple[int, ...], tuple[str, ...], re.Pattern[str] | None], ...] = (
+    (FailureKind.TOO_LARGE, (), (), _TOO_LARGE),
+    (FailureKind.CONTEXT_WINDOW, (413,), ("ContextWindowExceededError",), _CONTEXT),
+    (FailureKind.CONTENT_FILTER, (), ("ContentPolicyViolationError",), _FILTER),
+    (FailureKind.AUTHENTICATION, (401,), (), _AUTHENTICATION),
+    (FailureKind.QUOTA, (402,), (), _QUOTA),
+    (FailureKind.RATE_LIMIT, (429,), (), _RATE),
+    (FailureKind.PERMISSION, (403,), (), None),
+    (FailureKind.MODEL_NOT_FOUND, (404,), (), _MODEL),
+    (FailureKind.OVERLOADED, (529,), (), _OVERLOADED),
+    (FailureKind.BAD_RESPONSE, (), ("JSONDecodeError", "APIResponseValidationError"), _UNREADABLE),
+    (FailureKind.NO_ANSWER, (408,), ("Timeout", "APITimeoutError", "TimeoutError"), None),
 )
 _RETRY_DELAY = re.compile(r'"retryDelay":\s*"(\d+(?:\.\d+)?)s"')
 _PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+Exception\s+)?\w*(?:Error|Exception)\s*(?::|-)\s*")
@@ -82,8 +76,8 @@ _LONGEST_TITLE = 1_000
 _LONGEST_WAIT = 366 * 86_400.0
 # The fields that hold a server's words, the likeliest first.
 _WORDS = ("message", "error", "detail", "msg", "errors")
-_DISTRUSTED = re.compile(r"certificate verify failed: ([\w ,'.:-]{1,120})", re.IGNORECASE)
-_ABOUT_MODEL = re.compile(r"model|no endpoints found|deployment|\b(ollama )?pull", re.IGNORECASE)
+_DISTRUSTED = _said(r"certificate verify failed: ([\w ,'.:-]{1,120})")
+_ABOUT_MODEL = _said(r"model|no endpoints found|deployment|\b(ollama )?pull")
 _KEY_LIKE = re.compile(rf"\b(?:{'|'.join(map(re.escape, ('key-', *KEY_STARTS)))})[\w\-]{{8,}}")
 
 
@@ -157,50 +151,29 @@ def _explained(kind: str, words: str, text: str) -> tuple[str, str]:
 def _kind(
     causes: list[BaseException], names: set[str], status: int | None, text: str, wait: float | None
 ) -> str:
+    kinds = {type(cause).__name__ for cause in causes}
     refused = any(isinstance(cause, ConnectionRefusedError) for cause in causes)
-    if not refused and any(
-        isinstance(cause, ConnectionError) or type(cause).__name__ in _RESET for cause in causes
-    ):
+    if not refused and (kinds & _RESET or any(isinstance(cause, ConnectionError) for cause in causes)):
         return FailureKind.INTERRUPTED
-    if any(
-        type(cause).__name__ in _NETWORK
-        or (isinstance(cause, OSError) and not isinstance(cause, TimeoutError))
-        for cause in causes
-    ):
+    broken = any(isinstance(cause, OSError) and not isinstance(cause, TimeoutError) for cause in causes)
+    if broken or kinds & _NETWORK:
         return FailureKind.NETWORK
     return _kind_of_status(status, names, text, wait)
 
 
 def _kind_of_status(status: int | None, names: set[str], text: str, wait: float | None) -> str:
-    if _TOO_LARGE.search(text):
-        return FailureKind.TOO_LARGE
-    if "ContextWindowExceededError" in names or status == 413 or _CONTEXT.search(text):
-        return FailureKind.CONTEXT_WINDOW
-    if "ContentPolicyViolationError" in names or _FILTER.search(text):
-        return FailureKind.CONTENT_FILTER
-    if status == 401 or _AUTHENTICATION.search(text):
-        return FailureKind.AUTHENTICATION
-    # Gemini says "check your plan and billing" for a short limit too, but then it also says how long to wait.
-    if status == 402 or (_QUOTA.search(text) and wait is None):
-        return FailureKind.QUOTA
-    if status == 429 or _RATE.search(text):
-        return FailureKind.RATE_LIMIT
-    if status == 403:
-        flagged = _FLAGGED.search(text)
-        return FailureKind.PROMPT_BLOCKED if flagged else FailureKind.PERMISSION
-    if status == 404 or (status != 400 and _MODEL.search(text)):
-        return FailureKind.MODEL_NOT_FOUND
-    if status == 529 or _OVERLOADED.search(text):
-        return FailureKind.OVERLOADED
-    if _UNREADABLE.search(text) or names & {"JSONDecodeError", "APIResponseValidationError"}:
-        return FailureKind.BAD_RESPONSE
-    if names & {"Timeout", "APITimeoutError", "TimeoutError"} or status == 408:
-        return FailureKind.NO_ANSWER
+    for kind, statuses, errors, words in _SIGNS:
+        # Gemini says "check your plan and billing" for a short limit too, but then it also says how long to
+        # wait; and a server that calls a request bad may name a model besides.
+        unsure = wait is not None if kind == FailureKind.QUOTA else status == 400
+        doubtful = unsure and kind in (FailureKind.QUOTA, FailureKind.MODEL_NOT_FOUND)
+        said = words is not None and not doubtful and words.search(text)
+        if said or status in statuses or not names.isdisjoint(errors):
+            flagged = kind == FailureKind.PERMISSION and _FLAGGED.search(text)
+            return FailureKind.PROMPT_BLOCKED if flagged else kind
     if status is not None and (status < 500 or status in (501, 505)):
         return FailureKind.BAD_REQUEST
-    if names & {"APIConnectionError"} and status is None:
-        return FailureKind.NETWORK
-    return FailureKind.SERVER
+    return FailureKind.NETWORK if status is None and "APIConnectionError" in names else FailureKind.SERVER
 
 
 def _status(error: BaseException) -> int | None:
@@ -211,11 +184,8 @@ def _status(error: BaseException) -> int | None:
 def retry_after(causes: list[BaseException]) -> float | None:
     """Return how many seconds the provider asked to wait, None when it did not."""
     for cause in causes:
-        for headers in (
-            getattr(cause, "litellm_response_headers", None),
-            getattr(cause, "headers", None),
-            getattr(getattr(cause, "response", None), "headers", None),
-        ):
+        own = (getattr(cause, name, None) for name in ("litellm_response_headers", "headers"))
+        for headers in (*own, getattr(getattr(cause, "response", None), "headers", None)):
             seconds = _seconds(headers) if isinstance(headers, Mapping) else None
             if seconds is not None:
                 return seconds
@@ -229,8 +199,7 @@ def _seconds(headers: Mapping[str, str]) -> float | None:
         try:
             return _bounded(float(value) * unit)
         except ValueError:
-            seconds = _until(value)
-            if seconds is not None:
+            if (seconds := _until(value)) is not None:
                 return seconds
     return None
 

@@ -73,9 +73,7 @@ def _choices(kind: str, options: list[str]) -> tuple[str, ...]:
     """Return the options as they are shown. Raises ToolError."""
     if kind != PromptType.OPTIONS:
         if options:
-            raise ToolError(
-                f'promptUser: argument `options` goes with type "options" only, not with "{kind}".'
-            )
+            raise ToolError(f'promptUser: argument `options` goes with type "options" only, not "{kind}".')
         return ()
     if not options:
         raise ToolError('promptUser: type "options" needs argument `options`, what the user may choose.')

@@ -10,9 +10,12 @@ import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from app.children.host_client import Line
 from app.children.private_files import last_lines
@@ -117,29 +120,23 @@ class ServerConsents:
         """Save the consent to a server, and to its tools where they are known, in place
         of those allowed before.
         """
-        fingerprint = server.fingerprint
-        tools = (
-            set() if offered is None else {f"{fingerprint}/", *(consent_of(server, item) for item in offered)}
-        )
-        await self._documents.change_consents(
-            lambda known: (
-                frozenset(
-                    item
-                    for item in known
-                    if not tools
-                    or not item.startswith(f"{fingerprint}/")
-                    # A lasting permission is bound to the tool as it was.
-                    or (_is_lasting(server, item) and item.removesuffix(_ALWAYS) in tools)
-                )
-                | tools
-                | {fingerprint}
-            )
-        )
+        if offered is not None:
+            tools = {consent_of(server, item) for item in offered}
+            # A lasting permission is bound to the tool as it was.
+            kept = {consent + _ALWAYS for consent in tools}
+            new = tools | {server.fingerprint, f"{server.fingerprint}/"}
+            await self._drop(lambda item: item.startswith(f"{server.fingerprint}/") and item not in kept, new)
+        else:
+            await self._documents.change_consents(lambda known: known | {server.fingerprint})
 
     async def withdraw(self, fingerprint: str) -> None:
         """Withdraw the consent to the servers of a fingerprint and to their tools."""
+        await self._drop(lambda item: item.partition("/")[0] == fingerprint)
+
+    async def _drop(self, chosen: Callable[[str], bool], new: Collection[str] = ()) -> None:
+        """Remove the chosen consents, and add new ones."""
         await self._documents.change_consents(
-            lambda known: frozenset(item for item in known if item.partition("/")[0] != fingerprint)
+            lambda known: frozenset((*(item for item in known if not chosen(item)), *new))
         )
 
     async def permit(self, consents: Collection[str]) -> None:
@@ -150,9 +147,7 @@ class ServerConsents:
 
     async def ask_again(self, server: McpServer) -> None:
         """Withdraw the lasting permissions of a server's tools."""
-        await self._documents.change_consents(
-            lambda known: frozenset(item for item in known if not _is_lasting(server, item))
-        )
+        await self._drop(partial(_is_lasting, server))
 
 
 def _is_lasting(server: McpServer, consent: str) -> bool:
@@ -180,13 +175,6 @@ def file_name(server: str) -> str:
     name = _FOREIGN.sub("_", server)[:40]
     mark = sha256(server.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return name if name == server else f"{name}-{mark}"
-
-
-def _form_field(given: Mapping[str, Any]) -> FormField:
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
-    }
-    return FormField(**values)
 
 
 _STARTS = 3
@@ -300,12 +288,8 @@ class Toolbox:
         """
         held = self._refreshed()
         wanted = [held[name] for name in dict.fromkeys(servers) if name in held]
-        work = [
-            start_owned(self._connect(item), among=self._starting)
-            for item in wanted
-            if self._consents.may_run(item.server)
-        ]
-        if work:
+        may_run = [item for item in wanted if self._consents.may_run(item.server)]
+        if work := [start_owned(self._connect(item), among=self._starting) for item in may_run]:
             await asyncio.wait(work, timeout=self._limits.wait)
 
     async def consent(self, server: str) -> None:
@@ -407,26 +391,18 @@ class Toolbox:
 
     async def close(self) -> None:
         """Disconnect every server and stop the tool host."""
-        await self._start_no_more()
-        await self._host.close()
-
-    async def _start_no_more(self) -> None:
-        """Wait for the disconnections in progress; what goes down from now on is not started again."""
+        # What goes down from now on is not started again; the disconnections in progress are waited for.
         self._closed = True
         for task in self._starting:
             task.cancel()
         await asyncio.gather(*self._tasks, *self._starting, return_exceptions=True)
+        await self._host.close()
 
-    def _attachments(self, files: list[Mapping[str, str]]) -> tuple[Attachment, ...]:
+    def _attachments(self, files: list[Mapping[str, Any]]) -> tuple[Attachment, ...]:
         """Return files of the host as attachments."""
+        clean = self._host.clean
         return tuple(
-            Attachment(
-                name=self._host.clean(file["name"]),
-                media_type=file["media_type"],
-                text=self._host.clean(file["text"]),
-                data=file["data"],
-            )
-            for file in files
+            Attachment(**dict(file, name=clean(file["name"]), text=clean(file["text"]))) for file in files
         )
 
     def _prompts(self, server: str, listed: list[Mapping[str, Any]]) -> tuple[ServerPrompt, ...]:
@@ -460,36 +436,36 @@ class Toolbox:
         return self._held
 
     def _status(self, held: _Held) -> ServerStatus:
-        server = held.server
-        lasting = self._consents.lasting(server)
-        if not self._consents.may_run(server):
+        server, consents = held.server, self._consents
+        lasting = consents.lasting(server)
+        if not consents.may_run(server):
             state = ServerState.OFF if server.disabled else ServerState.ASKING
             return ServerStatus(server=server, state=state, lasting=lasting)
-        allowed = self._consents.allowed(server, held.offered)
+        allowed = consents.allowed(server, held.offered)
         connected = held.state == ServerState.CONNECTED
         changed = [offer for offer in held.offered if offer not in allowed]
 
-        def keys(offers: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-            return tuple(tool_key(server.name, item["name"]) for item in offers)
+        def keys(offers: Iterable[Offer], hint: str = "name") -> tuple[str, ...]:
+            return tuple(tool_key(server.name, item["name"]) for item in offers if item[hint])
 
         return ServerStatus(
             server=server,
             state=ServerState.ASKING if changed and connected else held.state,
             tools=keys(allowed),
             changed=keys(changed),
-            changes={
-                tool_key(server.name, item["name"]): self._consents.changes(server, item) for item in changed
-            },
+            changes=dict(
+                zip(keys(changed), (consents.changes(server, item) for item in changed), strict=True)
+            ),
             pending=tuple(consent_of(server, item) for item in changed),
-            unasked=keys(item for item in allowed if not self._consents.asks(server, item)),
-            reading=keys(item for item in allowed if item["reads"]),
-            deleting=keys(item for item in allowed if item["deletes"]),
-            outside=keys(item for item in allowed if item["outside"]),
+            unasked=keys(item for item in allowed if not consents.asks(server, item)),
+            reading=keys(allowed, "reads"),
+            deleting=keys(allowed, "deletes"),
+            outside=keys(allowed, "outside"),
             withheld=held.withheld,
             prompts=held.prompts if connected else (),
             has_resources=held.has_resources and connected,
             lasting=lasting,
-            known=self._consents.known(server),
+            known=consents.known(server),
             restarts=held.restarts and held.state == ServerState.DOWN,
             logged_in=self._login_of(server.name) is not None,
             problem=held.problem,
@@ -510,18 +486,9 @@ class Toolbox:
             held.starts.append(now)
             self._change(held, ServerState.CONNECTING)
             try:
-                answer = await self._host.request(
-                    {
-                        "op": "connect",
-                        "server": await self._whole(held.server, client or {}),
-                        "limits": {
-                            name: getattr(self._limits, name) for name in ("connect", "call", "login")
-                        },
-                        "log": str(self._log_of(held.server.name) or ""),
-                        "login": ask is not None,
-                    },
-                    ask,
-                )
+                whole, log = await self._whole(held.server, client or {}), self._log_of(held.server.name)
+                line = {"op": "connect", "server": whole, "log": str(log or ""), "login": ask is not None}
+                answer = await self._host.request({**line, "limits": asdict(self._limits)}, ask)
             except ToolError as error:
                 self._change(held, ServerState.DOWN, str(error), error.problem)
             except BaseException:
@@ -606,28 +573,20 @@ class Toolbox:
         async def run(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
             async def ask(question: Mapping[str, Any]) -> str | None:
                 text = await asyncio.to_thread(self._host.clean, question["question"])
-                return await context.ask(
-                    Prompt(
-                        question=text,
-                        type=question["type"],
-                        options=tuple(question.get("options", ())),
-                        fields=tuple(
-                            _form_field(self._host.cleaned(item)) for item in question.get("fields", ())
-                        ),
-                        link=self._host.clean(question.get("link", "")),
-                        tool=tool_key(server.name, offer["name"]),
-                        server=server.name,
-                    )
+                fields = self._host.cleaned(question.get("fields", []))
+                prompt = Prompt(
+                    question=text,
+                    type=question["type"],
+                    fields=msgspec.convert(fields, tuple[FormField, ...]),
+                    link=self._host.clean(question.get("link", "")),
+                    tool=tool_key(server.name, offer["name"]),
+                    server=server.name,
                 )
+                return await context.ask(prompt)
 
             await self._make_sure(server, offer)
-            line = {
-                "op": "call",
-                "server": server.name,
-                "tool": offer["name"],
-                "arguments": dict(arguments),
-                "page": offer["ui"],
-            }
+            line = {"op": "call", "server": server.name, "tool": offer["name"], "page": offer["ui"]}
+            line["arguments"] = dict(arguments)
             answer = await self._host.request(line, ask, context.report)
             # In a thread: a result may be long, and the event loop is the window's.
             return await asyncio.to_thread(self._result, server.name, answer)

@@ -87,13 +87,8 @@ _PARAGRAPHS = frozenset(("p", "h"))
 _CELLS = frozenset(("table-cell", "tc"))
 _ROWS = frozenset(("table-row", "tr"))
 _BREAKS: Mapping[str, str] = {
-    "tab": "\t",
-    "line-break": "\n",
-    "lineBreak": "\n",
-    "s": " ",
-    "fwSpace": " ",
-    "nbSpace": " ",
-}
+    "tab": "\t", "line-break": "\n", "lineBreak": "\n", "s": " ", "fwSpace": " ", "nbSpace": " ",
+}  # fmt: skip
 # In HWPX only the text of `t` is shown; other elements contain settings.
 _SECTION = re.compile(r"Contents/section(\d+)\.xml")
 
@@ -139,12 +134,16 @@ def _xml_text(data: bytes, within: str = "") -> str:
     return str(collected)
 
 
-def read_odt(path: Path) -> Document:
-    """Return the text of an OpenDocument text. Raises Unreadable."""
+def _unlocked(path: Path) -> ZipDocument:
     archive = ZipDocument(path)
     if b"encryption-data" in archive.read("META-INF/manifest.xml"):
         raise Unreadable("file_encrypted")
-    data = archive.read("content.xml")
+    return archive
+
+
+def read_odt(path: Path) -> Document:
+    """Return the text of an OpenDocument text. Raises Unreadable."""
+    data = _unlocked(path).read("content.xml")
     if not data:
         raise Unreadable("file_damaged")
     return Document((_xml_text(data),))
@@ -152,9 +151,7 @@ def read_odt(path: Path) -> Document:
 
 def read_hwpx(path: Path) -> Document:
     """Return the text of an HWPX document. Raises Unreadable."""
-    archive = ZipDocument(path)
-    if b"encryption-data" in archive.read("META-INF/manifest.xml"):
-        raise Unreadable("file_encrypted")
+    archive = _unlocked(path)
     found = [(int(match[1]), match[0]) for name in archive.names if (match := _SECTION.fullmatch(name))]
     if not found:
         raise Unreadable("file_damaged")
@@ -184,11 +181,8 @@ def read_epub(path: Path) -> Document:
         raise Unreadable("file_damaged")
     parse(archive.read(rootfiles[0]), item, _ignore, _ignore)
     folder = posixpath.dirname(rootfiles[0])
-    names = [
-        posixpath.normpath(posixpath.join(folder, urllib.parse.unquote(files[entry])))
-        for entry in order
-        if entry in files
-    ]
+    chapters = [urllib.parse.unquote(files[entry]) for entry in order if entry in files]
+    names = [posixpath.normpath(posixpath.join(folder, chapter)) for chapter in chapters]
     if not names:
         raise Unreadable("file_damaged")
     if b"EncryptedData" in (found := archive.read("META-INF/encryption.xml")) and any(
@@ -268,9 +262,7 @@ def _uncounted(book: ZipDocument) -> str:
         lines += [f"- {sheet}!{cell.decode()}: ={html.unescape(said.decode())}" for cell, said in found]
     if not lines:
         return ""
-    return "\n\n".join(
-        ("", "Formulas whose result is not stored in the file:", "\n".join(lines[:MOST_FORMULAS]))
-    )
+    return "\n\nFormulas whose result is not stored in the file:\n\n" + "\n".join(lines[:MOST_FORMULAS])
 
 
 def _sheets(book: ZipDocument) -> dict[str, str]:

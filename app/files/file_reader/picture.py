@@ -30,12 +30,8 @@ def read(path: Path) -> tuple[bytes, str]:
     if image.isNull():
         raise Unreadable("attachment_bad_image")
     if max(image.width(), image.height()) > LONGEST_SIDE:
-        image = image.scaled(
-            LONGEST_SIDE,
-            LONGEST_SIDE,
-            Qt.AspectRatioMode.KeepAspectRatio,
-            Qt.TransformationMode.SmoothTransformation,
-        )
+        ratio, smooth = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+        image = image.scaled(LONGEST_SIDE, LONGEST_SIDE, ratio, smooth)
     for key in image.textKeys():
         image.setText(key, "")
     data, media_type = saved(image, "PNG"), "image/png"

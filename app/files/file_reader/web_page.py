@@ -7,6 +7,7 @@ from contextlib import suppress
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 from app.core.texts import clean_text
 from app.files.file_reader.document import Document, Unreadable, decoded
@@ -66,14 +67,8 @@ def _main_text(text: str, url: str | None) -> str:
     text = "<".join(text.split("<", _MOST_TAGS)[:_MOST_TAGS])
     if "<html" not in text[:_HEAD].lower():
         text = f"<html><body>{text}</body></html>"
-    main = trafilatura.extract(
-        text,
-        url=url,
-        output_format="markdown",
-        include_links=True,
-        include_tables=True,
-        include_comments=False,
-    )
+    parts: dict[str, Any] = {"include_links": True, "include_tables": True, "include_comments": False}
+    main = trafilatura.extract(text, url=url, output_format="markdown", **parts)
     # A page without a recognisable main part is read whole.
     return main or plain_text(text)
 

@@ -167,10 +167,10 @@ def _counts(items: QtGui.QTextList) -> bool:
 def _add_picture(run: Run, form: QtGui.QTextImageFormat) -> None:
     """Add a picture that the page holds itself, encoded again."""
     head, _, data = form.name().partition(",")
-    if (
-        head.startswith("data:image/")
-        and not (image := QtGui.QImage.fromData(base64.b64decode(data))).isNull()
-    ):
+    image = (
+        QtGui.QImage.fromData(base64.b64decode(data)) if head.startswith("data:image/") else QtGui.QImage()
+    )
+    if not image.isNull():
         wide = (form.width() or image.width()) * _PIXEL
         scale = min(1.0, _ROOM[0] / wide, _ROOM[1] / (wide * image.height() / image.width()))
         file = BytesIO(saved(image, *(("JPEG", 88) if "jpeg" in head else ("PNG", -1))))

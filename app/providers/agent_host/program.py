@@ -33,6 +33,7 @@ _ALLOW, _REJECT = "allow_once", "reject_once"
 _OPTION_KINDS = (_ALLOW, "allow_always", _REJECT, "reject_always")
 _KINDS = frozenset(("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode"))
 _STATES = {"completed": MessageState.DONE, "failed": MessageState.FAILED}
+_MARKS = {"completed": "✓", "in_progress": "▸"}
 _CANCELLED: Mapping[str, Any] = {"outcome": "cancelled"}
 
 Report = Mapping[str, Any]
@@ -71,9 +72,7 @@ class Acts:
         if update.get("sessionUpdate") == _PLAN:
             return self._tell(_PLAN, _plan(update))
         call_id = update.get("toolCallId")
-        if not isinstance(call_id, str) or not call_id:
-            return False
-        return self._merge(call_id, update)
+        return isinstance(call_id, str) and bool(call_id) and self._merge(call_id, update)
 
     def ask(self, number: Any, params: Report) -> None:
         """Take a request for permission; what cannot be put to the user is refused."""
@@ -117,13 +116,10 @@ class Acts:
         known = {**self._known.get(call_id, {}), **{name: news[name] for name in fields if news.get(name)}}
         kind = known.get("kind")
         state = _STATES.get(str(known.get("status")), MessageState.STREAMING)
-        act = {
-            "name": f"agent_{kind if kind in _KINDS else 'other'}",
-            "arguments": _shown(known),
-            "text": _result(known) if state != MessageState.STREAMING else "",
-            "state": state,
-        }
-        is_new = self._tell(call_id, act)
+        name, text = f"agent_{kind if kind in _KINDS else 'other'}", ""
+        if state != MessageState.STREAMING:
+            text = _result(known)
+        is_new = self._tell(call_id, {"name": name, "arguments": _shown(known), "text": text, "state": state})
         # An act has ended once; what is reported of it later changes nothing.
         self._known[call_id] = known
         return is_new
@@ -193,17 +189,13 @@ def _asked(known: Report) -> str:
     wanted: dict[str, object] = {}
     if isinstance(known.get("kind"), str):
         wanted["kind"] = known["kind"][:40]
-    if known.get("rawInput"):
-        wanted["input"] = known["rawInput"]
-    if paths := _paths(known):
-        wanted["paths"] = paths
     changes = [
         {"path": item.get("path"), "before": item.get("oldText"), "after": item.get("newText")}
         for item in map(as_object, as_list(known.get("content")))
         if item.get("type") == "diff"
     ]
-    if changes:
-        wanted["changes"] = changes
+    more = {"input": known.get("rawInput"), "paths": _paths(known), "changes": changes}
+    wanted |= {name: value for name, value in more.items() if value}
     return json.dumps(wanted, ensure_ascii=False)
 
 
@@ -225,16 +217,10 @@ def _result(known: Report) -> str:
 def _plan(update: Report) -> Mapping[str, object]:
     entries = [as_object(entry) for entry in as_list(update.get("entries"))[:100]]
     items = [str(entry.get("content"))[:_TITLE] for entry in entries]
-    marks = {"completed": "✓", "in_progress": "▸"}
-    lines = [
-        f"{marks.get(str(part.get('status')), '–')} {item}" for part, item in zip(entries, items, strict=True)
-    ]
-    return {
-        "name": "agent_plan",
-        "arguments": json.dumps({"items": items}, ensure_ascii=False),
-        "text": "\n".join(lines)[: 2 * _TEXT],
-        "state": MessageState.DONE,
-    }
+    marks = [_MARKS.get(str(entry.get("status")), "–") for entry in entries]
+    text = "\n".join(map(" ".join, zip(marks, items, strict=True)))[: 2 * _TEXT]
+    arguments = json.dumps({"items": items}, ensure_ascii=False)
+    return {"name": "agent_plan", "arguments": arguments, "text": text, "state": MessageState.DONE}
 
 
 LINE_BYTES = 8 << 20
@@ -282,11 +268,9 @@ class AgentProgram:
         self.listeners: dict[str, Listener] = {}
         self.kept: dict[str, dict[str, Any]] = {}
         self.told: Mapping[str, Any] = {}
-        self._readers = (
-            start_owned(self._read_lines()),
-            start_owned(self._read_errors()),
-            start_owned(self._watch()),
-        )
+        self._readers = [
+            start_owned(work) for work in (self._read_lines(), self._read_errors(), self._watch())
+        ]
 
     @classmethod
     async def start(cls, line: Mapping[str, Any]) -> "AgentProgram":
@@ -296,16 +280,9 @@ class AgentProgram:
         if file is None:
             raise ProviderError(FailureKind.AGENT_MISSING, line["command"])
         try:
-            process = await processes.start_program(
-                file,
-                *line["args"],
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                env={**line["env"], "PATH": path},
-                cwd=line["folder"],
-                group=True,
-            )
+            pipes = dict.fromkeys(("stdin", "stdout", "stderr"), asyncio.subprocess.PIPE)
+            how = {**pipes, "env": {**line["env"], "PATH": path}, "cwd": line["folder"]}
+            process = await processes.start_program(file, *line["args"], group=True, **how)
         except OSError as error:
             raise ProviderError(FailureKind.AGENT_MISSING, f"{line['command']}: {error.strerror}") from error
         return cls(process, line["key"])
@@ -359,11 +336,13 @@ class AgentProgram:
         with contextlib.suppress(ProviderError):
             self._send({"id": number, "result": {"outcome": outcome}})
 
+    def _start_ending(self) -> asyncio.Task[None]:
+        self._ending = self._ending or start_owned(self._end())
+        return self._ending
+
     async def end(self) -> None:
         """End the program and all that it has started; returns when nothing is left."""
-        if self._ending is None:
-            self._ending = start_owned(self._end())
-        await asyncio.shield(self._ending)
+        await asyncio.shield(self._start_ending())
 
     async def _end(self) -> None:
         await asyncio.to_thread(self.look)
@@ -458,8 +437,7 @@ class AgentProgram:
         self.why = self.why or why
         sys.stderr.write(f"{self._name} is ended: {why}\n")
         self._fail(why)
-        if self._ending is None:
-            self._ending = start_owned(self._end())
+        self._start_ending()
 
     def _fail(self, why: str) -> None:
         self.why = self.why or why

@@ -33,16 +33,9 @@ from app.providers.errors import readable
 
 _MOST_TYPES = 4_096
 _TYPE_LOOK_UPS = (
-    "_get_extra_fields_type",
-    "get_args",
-    "get_model_config",
-    "get_model_fields",
-    "get_origin",
-    "is_annotated_type",
-    "is_literal_type",
-    "is_type_alias_type",
-    "is_union",
-)
+    "_get_extra_fields_type", "get_args", "get_model_config", "get_model_fields", "get_origin",
+    "is_annotated_type", "is_literal_type", "is_type_alias_type", "is_union",
+)  # fmt: skip
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
 _CAMEL_CASE = {"function_call": "functionCall", "function_response": "functionResponse"}
 _HEARS = "moot_hears"
@@ -52,15 +45,8 @@ _TOKENIZERS = Path(litellm.__file__).parent / "litellm_core_utils" / "tokenizers
 # Which files of tiktoken's were missing or others.
 _not_counted: set[str] = set()
 _at_openai: ContextVar[bool] = ContextVar("at OpenAI", default=False)
-_GEMINI = {
-    "litellm_provider": "gemini",
-    "mode": "chat",
-    "supports_function_calling": True,
-    "supports_response_schema": True,
-    "supports_system_messages": True,
-    "supports_tool_choice": True,
-    "supports_vision": True,
-}
+_GEMINIS_POWERS = ("function_calling", "response_schema", "system_messages", "tool_choice", "vision")
+_GEMINI = {"litellm_provider": "gemini", "mode": "chat"} | {f"supports_{it}": True for it in _GEMINIS_POWERS}
 
 
 def apply_fixes() -> None:

@@ -26,17 +26,8 @@ _DEEPEST = 20
 _MOST_TOOLS = {"openai": 128}
 _TYPES = {"string", "number", "integer", "boolean", "array", "object", "null"}
 _COMBINED = ("anyOf", "oneOf", "allOf")
-_NOT_AT_TOP = (
-    *_COMBINED,
-    "not",
-    "enum",
-    "const",
-    "if",
-    "then",
-    "else",
-    "dependentSchemas",
-    "dependentRequired",
-)
+_NOT_AT_TOP = {*_COMBINED, "not", "enum", "const", "if", "then", "else"}
+_NOT_AT_TOP |= {"dependentSchemas", "dependentRequired"}
 _ANYTHING = {"type": "string"}
 # Gemini has all functions in one tool.
 _REFUSED_PLACE = re.compile(r"(?:tools\[0\]\.function_?declarations|tools)[.\[](\d+)", re.IGNORECASE)
@@ -64,11 +55,9 @@ class TrueNames:
         legal = {true: name for name, true in self.names.items()}
         changed: dict[str, Any] = {}
         for name, item in value.items():
-            sent: str = legal[name] if not back and name in legal else name
+            sent: str = name if back else legal.get(name, name)
             inner = self.inner.get(sent, _UNCHANGED)
-            changed[self.names[name] if back and name in self.names else sent] = inner.restored(
-                item, back=back
-            )
+            changed[self.names.get(name, name) if back else sent] = inner.restored(item, back=back)
         return changed
 
 
@@ -96,8 +85,8 @@ class LegalTools:
     def messages(self, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return the messages with earlier calls as the model made them."""
         return [
-            message | {"tool_calls": [self._call(call) for call in message["tool_calls"]]}
-            if self.true_names and message.get("tool_calls")
+            message | {"tool_calls": list(map(self._call, calls))}
+            if (calls := message.get("tool_calls"))
             else message
             for message in messages
         ]
@@ -160,22 +149,17 @@ def _joined(schema: Mapping[str, Any], depth: int = 0) -> Schema:
     properties = dict(as_object(schema.get("properties")))
     required = [*_texts(schema.get("required"))]
     for combined in _COMBINED if depth < _DEEPEST else ():
-        parts = [
-            _joined(part, depth + 1) for part in as_list(schema.get(combined)) if isinstance(part, Mapping)
-        ]
-        for part in parts:
-            properties |= {
-                key: rule for key, rule in as_object(part.get("properties")).items() if key not in properties
-            }
+        listed = [part for part in as_list(schema.get(combined)) if isinstance(part, Mapping)]
+        parts = [_joined(part, depth + 1) for part in listed]
+        for key, rule in (item for part in parts for item in part["properties"].items()):
+            properties.setdefault(key, rule)
         wanted = [_texts(part.get("required")) for part in parts]
         if combined == "allOf":
             required += [key for keys in wanted for key in keys]
         elif wanted:
             required += [key for key in wanted[0] if all(key in keys for keys in wanted)]
             if told := " or ".join(dict.fromkeys(", ".join(keys) for keys in wanted if keys)):
-                joined["description"] = " ".join(
-                    filter(None, (_text(joined.get("description")), f"Needs {told}."))
-                )
+                joined["description"] = f"{_text(joined.get('description'))} Needs {told}.".lstrip()
     return joined | {"properties": properties, "required": required}
 
 
@@ -189,10 +173,8 @@ def _legal(schema: object, names: TrueNames, depth: int) -> Schema:
     keys = _legal_keys(as_object(schema.get("properties")), names)
     if "properties" in legal:
         legal["properties"] = {
-            legal_key: _property(key, legal_key, rule, names, depth)
-            for (key, rule), legal_key in zip(
-                as_object(schema.get("properties")).items(), keys.values(), strict=True
-            )
+            keys[key]: _property(key, keys[key], rule, names, depth)
+            for key, rule in as_object(schema.get("properties")).items()
         }
     wanted = [keys[key] for key in dict.fromkeys(_texts(schema.get("required"))) if key in keys]
     if wanted:

@@ -4,8 +4,9 @@ to the types the server wants (elicitation).
 
 import re
 import unicodedata
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
+from itertools import repeat
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -35,6 +36,7 @@ _WORD_ENDS = re.compile(r"(?<=[a-z])(?=[A-Z])|[_.-]+")
 # The question as `put` of the host sends it -> answer, None if it was dismissed.
 Ask = Callable[[dict[str, Any]], Awaitable[str | None]]
 Answer = tuple[str, dict[str, Any] | None]
+Choices = Mapping[str, tuple[Any, str]]
 
 ACCEPT = "accept"
 DECLINE = "decline"
@@ -50,31 +52,26 @@ async def ask_form(message: str, schema: Mapping[str, Any], ask: Ask) -> Answer:
     if len(properties) > _PROPERTIES:
         return DECLINE, None
     required = schema.get("required") or ()
-    values = {str(name): _options(rule) for name, rule in properties.items()}
+    choices = {str(name): _choices(rule) for name, rule in properties.items()}
     # What a form says as a whole is about its only field.
     about = message if len(properties) == 1 else ""
     fields = [
-        _field(str(name), rule, list(values[str(name)]), about, needed=name in required)
+        _field(str(name), rule, choices[str(name)], about, needed=name in required)
         for name, rule in properties.items()
     ]
-    words = await ask(
-        {"question": _short(message), "type": "form", "fields": [asdict(field) for field in fields]}
-    )
+    words = await ask({"question": _short(message), "type": "form", "fields": list(map(asdict, fields))})
     if words is None:
         return CANCEL, None
     said = read_form(words, fields)
     if said is None or any(problem_of(field, said.get(field.key, ())) for field in fields):
         return DECLINE, None
-    content = {}
+    content: dict[str, Any] = {}
     for field in fields:
-        value = value_of(field, said.get(field.key, ()))
-        if value is not None:
-            known = values[field.key]
-            content[field.key] = (
-                [known[each] for each in value]
-                if isinstance(value, list)
-                else (known[value] if field.kind == FieldKind.ONE and isinstance(value, str) else value)
-            )
+        value, known = value_of(field, said.get(field.key, ())), choices[field.key]
+        if isinstance(value, list):
+            content[field.key] = [known[each][0] for each in value]
+        elif value is not None:
+            content[field.key] = known[str(value)][0] if field.kind == FieldKind.ONE else value
     return ACCEPT, content
 
 
@@ -86,28 +83,17 @@ async def ask_link(message: str, url: str, ask: Ask) -> Answer:
     return (CANCEL, None) if words is None else (ACCEPT, None) if means_yes(words) else (DECLINE, None)
 
 
-def _field(
-    name: str, rule: Mapping[str, Any], options: Sequence[str], about: str, *, needed: bool
-) -> FormField:
-    """Return a property of a JSON Schema as a field; `options` are the texts of its values,
-    `about` is said of it.
-    """
-    kind, many = rule.get("type"), rule.get("type") == "array"
-    text = FieldKind(str(rule["format"])) if rule.get("format") in _FORMATS else FieldKind.TEXT
-    shown = (
-        FieldKind.MANY
-        if many
-        else FieldKind.ONE
-        if options
-        else FieldKind.YESNO
-        if kind == "boolean"
-        else text
-    )
-    if shown == text and kind in (FieldKind.INTEGER, FieldKind.NUMBER):
-        shown = FieldKind(kind)
-    bounds = ("minItems", "maxItems") if many else ("minLength", "maxLength")
-    if shown in (FieldKind.INTEGER, FieldKind.NUMBER):
-        bounds = ("minimum", "maximum")
+def _field(name: str, rule: Mapping[str, Any], choices: Choices, about: str, *, needed: bool) -> FormField:
+    """Return a property of a JSON Schema as a field; `about` is said of it."""
+    kind, bounds = rule.get("type"), ("minLength", "maxLength")
+    if kind == "array":
+        shown, bounds = FieldKind.MANY, ("minItems", "maxItems")
+    elif choices or kind == "boolean":
+        shown = FieldKind.ONE if choices else FieldKind.YESNO
+    elif kind in (FieldKind.INTEGER, FieldKind.NUMBER):
+        shown, bounds = FieldKind(kind), ("minimum", "maximum")
+    else:
+        shown = FieldKind(str(rule["format"])) if rule.get("format") in _FORMATS else FieldKind.TEXT
     least, most = (_bound(rule.get(bound)) for bound in bounds)
     hidden = _is_hidden(name, rule, shown, about)
     return FormField(
@@ -116,9 +102,9 @@ def _field(
         detail=readable(str(rule.get("description") or ""))[:_QUESTION_CHARACTERS],
         kind=shown,
         required=needed,
-        options=tuple(options),
-        labels=tuple(_labels(rule, options)),
-        default=() if hidden else tuple(map(str if options else readable, _default(rule))),
+        options=tuple(choices),
+        labels=tuple(label for _, label in choices.values()),
+        default=() if hidden else tuple(map(str if choices else readable, _default(rule))),
         least=least,
         most=most,
         hidden=hidden,
@@ -148,21 +134,14 @@ def _default(rule: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(item) for item in (value if isinstance(value, list) else [value]))
 
 
-def _options(rule: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that can be chosen by their texts."""
+def _choices(rule: Mapping[str, Any]) -> Choices:
+    """Return the values that can be chosen, and the words for them, by their texts."""
     source = rule.get("items", rule) if rule.get("type") == "array" else rule
     titled = source.get("oneOf") or source.get("anyOf") or ()
     values = [item.get("const") for item in titled] or source.get("enum") or ()
-    return {str(value): value for value in values}
-
-
-def _labels(rule: Mapping[str, Any], options: Sequence[str]) -> list[str]:
-    """Return the words for the options, in their order."""
-    source = rule.get("items", rule) if rule.get("type") == "array" else rule
-    titled = source.get("oneOf") or source.get("anyOf") or ()
-    names = [item.get("title") for item in titled] or list(source.get("enumNames") or ())
-    names += [None] * (len(options) - len(names))
-    return [visible(str(name or value)) for name, value in zip(names, options, strict=False)]
+    names = [item.get("title") for item in titled] or source.get("enumNames") or ()
+    named = zip((*names, *repeat(None, len(values))), values, strict=False)
+    return {str(value): (value, visible(str(name or value))) for name, value in named}
 
 
 def _bound(value: object) -> float | None:

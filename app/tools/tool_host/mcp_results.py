@@ -5,6 +5,7 @@ works on the protocol's JSON alone.
 import base64
 import json
 import mimetypes
+import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
@@ -179,9 +180,8 @@ class _ResultParts:
         if kind == "text":
             self.texts.append(str(part.get("text", "")))
         elif kind in ("image", "audio"):
-            self._take_data(
-                part.get("data"), str(part.get("mimeType") or ""), f"{kind}-{len(self.files) + 1}"
-            )
+            name = f"{kind}-{len(self.files) + 1}"
+            self._take_data(part.get("data"), str(part.get("mimeType") or ""), name)
         elif kind == "resource":
             self.take_resource(part.get("resource") or {})
         elif kind == "resource_link":
@@ -242,9 +242,7 @@ class _ResultParts:
 def _name_of(uri: str) -> str:
     """Return the last part of an address as the name of a file."""
     last = unquote(uri.partition("?")[0].rstrip("/").rpartition("/")[2])
-    return (
-        "".join(" " if one in '\\/:*?"<>|' else one for one in visible(last))[:_FILE_NAME].strip() or "file"
-    )
+    return re.sub(r'[\\/:*?"<>|]', " ", visible(last))[:_FILE_NAME].strip() or "file"
 
 
 def _is_said(structured: Any, texts: Sequence[str]) -> bool:
@@ -256,15 +254,11 @@ def _is_said(structured: Any, texts: Sequence[str]) -> bool:
         return False
     inner = structured["result"] if isinstance(structured, Mapping) and [*structured] == ["result"] else None
     # Parts of a result again, as servers of the Python SDK send those of some functions.
-    if (
-        isinstance(inner, list)
-        and bool(inner)
-        and all(isinstance(item, Mapping) and item.get("type") in _PARTS for item in inner)
-    ):
+    items = inner if isinstance(inner, list) else []
+    if items and all(isinstance(item, Mapping) and item.get("type") in _PARTS for item in items):
         return True
-    return structured in said or (
-        inner is not None and (inner in [*said, *texts] or inner in (said, [*texts]))
-    )
+    again = [*said, *texts, said, [*texts]]
+    return structured in said or (inner is not None and inner in again)
 
 
 def _value(text: str) -> Any:

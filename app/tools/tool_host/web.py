@@ -74,13 +74,8 @@ def _is_public(address: IPv4Address | IPv6Address) -> bool:
             return _is_public(wrapped)
         if address.is_site_local:
             return False
-    return (
-        address.is_global
-        and not address.is_multicast
-        and not address.is_reserved
-        and not address.is_unspecified
-        and not any(address in network for network in _METADATA)
-    )
+    special = address.is_multicast or address.is_reserved or address.is_unspecified
+    return address.is_global and not special and not any(address in network for network in _METADATA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,15 +252,8 @@ def _words(error: Exception) -> str:
 
 MAX_CHARACTERS: Final = 20_000
 
-_ACCEPTS = (
-    "text/",
-    "application/xhtml+xml",
-    "application/xml",
-    "application/json",
-    "application/ld+json",
-    "application/atom+xml",
-    "application/rss+xml",
-)
+_OTHER_TEXTS = ("xhtml+xml", "xml", "json", "ld+json", "atom+xml", "rss+xml")
+_ACCEPTS = ("text/", *(f"application/{kind}" for kind in _OTHER_TEXTS))
 
 
 async def fetch(url: str, *, policy: AddressPolicy = PUBLIC, limits: WebLimits = LIMITS) -> dict[str, Any]:
