@@ -55,9 +55,9 @@ class TrueNames:
         legal = {true: name for name, true in self.names.items()}
         changed: dict[str, Any] = {}
         for name, item in value.items():
-            sent: str = name if back else legal.get(name, name)
+            sent: str = legal[name] if not back and name in legal else name
             inner = self.inner.get(sent, _UNCHANGED)
-            changed[self.names.get(name, name) if back else sent] = inner.restored(item, back=back)
+            changed[self.names.get(sent, sent) if back else sent] = inner.restored(item, back=back)
         return changed
 
 
