@@ -23,7 +23,7 @@ from app.children.processes import AGENT_HOST, end_processes, marked, system_env
 from app.core.catalog import DEFAULT_MODEL, FOLDER, RECIPES, AgentRecipe, ProviderConfig, recipe_of
 from app.core.errors import FailureKind, ProviderError
 from app.core.ids import new_id
-from app.core.json_values import object_in
+from app.core.json_values import as_object, object_in
 from app.core.message import Usage
 from app.core.owned_tasks import start_owned
 from app.core.provider import (
@@ -69,15 +69,13 @@ class KeptSessions:
         well.
         """
         messages = request.messages
-        place = next((at for at in reversed(range(len(messages))) if _SESSION in messages[at]), None)
-        kept = messages[place][_SESSION] if place is not None else None
-        if place is None or not isinstance(kept, dict) or kept.get("key") != key or not request.folder:
-            return "", ()
+        place = next((at for at in reversed(range(len(messages))) if _SESSION in messages[at]), -1)
+        kept = as_object(messages[place].get(_SESSION) if place >= 0 else None)
         seen, session, unread = kept.get("seen"), str(kept.get("id")), messages[place + 1 :]
-        if not isinstance(seen, int) or not 0 < seen <= place or not unread:
+        if kept.get("key") != key or not request.folder or not isinstance(seen, int) or not 0 < seen <= place:
             return "", ()
         others_spoke = any(message.get("role") == "user" for message in messages[seen:place])
-        if others_spoke or any(item.get("role") != "user" for item in unread):
+        if not unread or others_spoke or any(item.get("role") != "user" for item in unread):
             return "", ()
         digest = _digest(messages[:seen])
         with self._lock:
@@ -103,11 +101,10 @@ class KeptSessions:
 
     def _known(self) -> dict[str, str]:
         if self._last is None:
-            try:
+            self._last = {}
+            with suppress(OSError):
                 found = object_in(self._path.read_bytes()) or {}
                 self._last = {str(name): str(value) for name, value in found.items()}
-            except OSError:
-                self._last = {}
         return self._last
 
     def _save(self) -> None:
@@ -262,23 +259,27 @@ class ExternalAgents(HostClient):
             if not await asyncio.to_thread(_can_work_in, folder):
                 raise ProviderError(FailureKind.AGENT_FOLDER, request.folder)
         args, variables = config.args, recipe.work_variables if works else recipe.variables
-        if works and config.args == recipe.args:
-            args = recipe.work_args or recipe.args
+        if works and recipe.work_args and config.args == recipe.args:
+            args = recipe.work_args
         own = user_environment()
-        named = {name: own[name] for name in config.env if name in own}
+        # The host looks for the command on the PATH of the login shell too.
+        env = {name: value for name, value in system_environment().items() if name != "PATH"}
+        env |= {name: own[name] for name in config.env if name in own}
+        env |= {name: value.replace(FOLDER, str(files)) for name, value in variables.items()}
+        as_told = ("hosted", "message_ids", "notices", "complaints")
         return {
+            **{name: getattr(recipe, name) for name in as_told},
             "op": op,
             "key": key,
             "provider": config.id,
+            "model": request.model,
+            "system": system,
+            "prompt": prompt,
+            "resume": resume,
+            "news": news,
             "command": config.command,
             "args": [arg.replace(FOLDER, str(files)) for arg in args],
-            # The host looks for the command on the PATH of the login shell too.
-            "env": {
-                **{name: value for name, value in system_environment().items() if name != "PATH"},
-                **named,
-                **{name: value.replace(FOLDER, str(files)) for name, value in variables.items()},
-                _MARK: str(self._record),
-            },
+            "env": env | {_MARK: str(self._record)},
             "folder": str(folder),
             "record": str(self._record),
             "unused_seconds": self._unused_seconds,
@@ -287,15 +288,6 @@ class ExternalAgents(HostClient):
             "system_prompt": "append" if works and recipe.system_prompt else recipe.system_prompt,
             "mode": recipe.work_mode if works else recipe.mode,
             "careful": recipe not in RECIPES and not works,
-            "hosted": recipe.hosted,
-            "message_ids": recipe.message_ids,
-            "notices": recipe.notices,
-            "complaints": recipe.complaints,
-            "model": request.model,
-            "system": system,
-            "prompt": prompt,
-            "resume": resume,
-            "news": news,
         }
 
 

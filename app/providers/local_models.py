@@ -38,15 +38,8 @@ from app.core.texts import clean_text
 from app.providers.embedded_server import ServerSpec, memory_budget
 
 _EMBEDDED_MEMORY = 400_000_000
-EMBEDDED_FACTS = ModelFacts(
-    window=EMBEDDED_WINDOW,
-    tools=False,
-    images=False,
-    pdf=False,
-    efforts=(),
-    default_effort=Effort.NONE,
-    temperature=TakesTemperature.YES,
-)
+_PLAIN = ModelFacts(efforts=(), default_effort=Effort.NONE, temperature=TakesTemperature.YES)
+EMBEDDED_FACTS = replace(_PLAIN, window=EMBEDDED_WINDOW, tools=False, images=False, pdf=False)
 
 
 def embedded_spec(model_file: Path) -> ServerSpec:
@@ -289,16 +282,9 @@ class ModelFolder:
         model = self._installed(record)
         if model is None:
             return None
-        return ServerSpec(
-            model=model.id,
-            file=model.path,
-            n_ctx=model.n_ctx,
-            slots=model.slots,
-            memory=model.memory,
-            idle_seconds=_IDLE_SECONDS,
-            trial=bool(record.get("trial")),
-            anyway=model.anyway,
-        )
+        same = {name: getattr(model, name) for name in ("n_ctx", "slots", "memory", "anyway")}
+        trial = bool(record.get("trial"))
+        return ServerSpec(model=model.id, file=model.path, idle_seconds=_IDLE_SECONDS, trial=trial, **same)
 
     def options(self, model_id: str) -> dict[str, object]:
         """Return what an installed model is asked with: its sampling settings, and no thinking where
@@ -314,12 +300,8 @@ class ModelFolder:
     ) -> None:
         """Download a model's file; see `LocalModelFiles`."""
         target = self._folder / model.id / model.file
-        job = {
-            "urls": model.addresses(source),
-            "size": model.size,
-            "sha256": model.sha256,
-            "target": str(target),
-        }
+        job = {"urls": model.addresses(source), "size": model.size, "sha256": model.sha256}
+        job["target"] = str(target)
         await asyncio.to_thread(make_private_folder, target.parent)
         result: Mapping[str, Any] = {}
         async with child_process(MODEL_FETCH, job) as process:
@@ -372,9 +354,8 @@ class ModelFolder:
         """Delete a model's folder. Raises StorageError."""
         folder = self._folder / model_id
         try:
-            await asyncio.to_thread(shutil.rmtree, folder)
-        except FileNotFoundError:
-            pass
+            with contextlib.suppress(FileNotFoundError):
+                await asyncio.to_thread(shutil.rmtree, folder)
         except OSError as error:
             detail = error.strerror or str(error)
             raise StorageError("model_not_removed", path=folder, detail=detail) from error
@@ -556,11 +537,8 @@ async def _body(reader: asyncio.StreamReader, head: str) -> bytes:
     long.
     """
     length = re.search(r"^content-length:\s*(\d{1,12})\s*$", head, re.IGNORECASE | re.MULTILINE)
-    wanted = int(length[1]) if length else _MOST_BYTES + 1
-    if length and wanted > _MOST_BYTES:
-        raise ValueError("too long")
-    body = b""
-    while len(body) < wanted and (piece := await reader.read(65_536)):
+    wanted, body = int(length[1]) if length else _MOST_BYTES + 1, b""
+    while len(body) < min(wanted, _MOST_BYTES + 1) and (piece := await reader.read(65_536)):
         body += piece
     if len(body) > _MOST_BYTES:
         raise ValueError("too long")

@@ -193,11 +193,11 @@ class RemoteModels(HostClient):
 
     async def found_agents(self) -> Mapping[str, str]:
         """Look for the known external agents on the PATH of the login shell."""
-        path = await search_path()
-        found = {
-            item.name: await asyncio.to_thread(find_command, item.executable, None, path) for item in RECIPES
-        }
-        return {name: file for name, file in found.items() if file is not None}
+        path, found = await search_path(), dict[str, str]()
+        for item in RECIPES:
+            if file := await asyncio.to_thread(find_command, item.executable, None, path):
+                found[item.name] = file
+        return found
 
     def _agent(self, provider: str) -> tuple[ExternalAgents, catalog.ProviderConfig] | None:
         """Return how a provider that is a program is asked, None for another one."""
@@ -257,9 +257,11 @@ class RemoteModels(HostClient):
     async def _trial(
         self, op: str, config: catalog.ProviderConfig | None, provider: str, key: str | None = None
     ) -> TestResult:
-        model = _first_model(config) if config is not None else ""
+        row = catalog.provider_kind(config.kind) if config is not None else None
+        known = (config and config.models) or (row.models if row is not None else ())
+        request = ModelRequest(provider=provider, model=next(iter(known), ""), messages=())
         try:
-            line = await self._line(ModelRequest(provider=provider, model=model, messages=()), config, key)
+            line = await self._line(request, config, key)
             usual = _TEST_LIMITS if line["server"] is None else LOCAL_LIMITS
             line |= {"op": op, "limits": dataclasses.asdict(self._limits or usual)}
             tested = (await self._last_line(line))["tested"]
@@ -283,8 +285,7 @@ class RemoteModels(HostClient):
         """Return whether a provider's models certainly cost nothing: it is on this computer or
         in its network.
         """
-        config = self._providers(provider)
-        row = catalog.provider_kind(config.kind) if config is not None else None
+        config, row = self._providers(provider), self._row(provider)
         if config is None or row is None or not row.local:
             return False
         return row.in_moot or catalog.is_near(config.base_url or row.base_url)
@@ -443,18 +444,12 @@ class RemoteModels(HostClient):
             await self._look_up(request.provider, request.model)
         facts = self.known_facts(request.provider, request.model)
         limits = self._limits or usual_limits(facts, request.effort, local=row.local)
-        line: dict[str, Any] = {
-            **{each.name: clean_values(getattr(request, each.name)) for each in dataclasses.fields(request)},
-            "op": "stream",
-            "kind": row.kind,
-            "base_url": "",
-            "key": key,
-            "limits": dataclasses.asdict(limits),
-            "facts": dataclasses.asdict(facts),
-            "cache": dataclasses.asdict(request.cache) if request.cache else None,
-            "server": None,
-            "rules": dataclasses.asdict(row.rules_at(config.base_url or row.base_url)),
-        }
+        fields = dataclasses.fields(request)
+        line: dict[str, Any] = {field.name: clean_values(getattr(request, field.name)) for field in fields}
+        line |= {"op": "stream", "kind": row.kind, "base_url": "", "key": key, "server": None}
+        rules = row.rules_at(config.base_url or row.base_url)
+        parts: dict[str, Any] = {"limits": limits, "facts": facts, "rules": rules, "cache": request.cache}
+        line |= {name: part and dataclasses.asdict(part) for name, part in parts.items()}
         if row.kind == catalog.EMBEDDED:
             model_file = await asyncio.to_thread(self._model_file)
             if model_file is None:
@@ -497,20 +492,13 @@ class RemoteModels(HostClient):
         return self.clean(" · ".join(filter(None, (detail, missing))))
 
 
-def _first_model(config: catalog.ProviderConfig) -> str:
-    row = catalog.provider_kind(config.kind)
-    known = config.models or (row.models if row is not None else ())
-    return known[0] if known else ""
-
-
 def deltas(line: Line) -> Iterator[Delta]:
     """Yield the pieces of an answer that a line holds."""
     if "text" in line or "thinking" in line:
         yield Text(text=clean_text(line.get("text", "")), thinking=clean_text(line.get("thinking", "")))
-    for index, call_id, name, arguments in line.get("calls", ()):
-        yield CallPiece(
-            index=index, id=clean_text(call_id), name=clean_text(name), arguments=clean_text(arguments)
-        )
+    for index, *texts in line.get("calls", ()):
+        call_id, name, arguments = map(clean_text, texts)
+        yield CallPiece(index=index, id=call_id, name=name, arguments=arguments)
     for index, media_type, data in line.get("images", ()):
         yield PicturePiece(index=index, media_type=media_type, data=data)
 

@@ -203,20 +203,17 @@ class AgentSession:
             return self._resumed
         if kind in ("agent_message_chunk", "agent_thought_chunk"):
             return self._take_text(update, thinking=kind == "agent_thought_chunk")
-        if kind in ("tool_call", "tool_call_update", "plan"):
-            if self._acts is None:
-                # Of an agent that only speaks the first tool call ends the turn.
-                if update.get("sessionUpdate") == "tool_call":
-                    title = str(update.get("title") or update.get("kind") or "")[:200]
-                    self._fail(ProviderError(FailureKind.AGENT_ACTED, title))
-                return False
+        if kind in ("tool_call", "tool_call_update", "plan") and self._acts is not None:
             self._heard.set()
             try:
                 return self._acts.take(update)
             except ProviderError as error:
                 self._fail(error)
-                return False
-        if kind == "current_mode_update":
+        elif kind == "tool_call":
+            # Of an agent that only speaks the first tool call ends the turn.
+            title = str(update.get("title") or update.get("kind") or "")[:200]
+            self._fail(ProviderError(FailureKind.AGENT_ACTED, title))
+        elif kind == "current_mode_update":
             self._check_mode(str(update.get("currentModeId")))
         elif kind == "usage_update":
             cost = as_object(update.get("cost"))
@@ -255,18 +252,18 @@ class AgentSession:
             with contextlib.suppress(ProviderError):
                 await program.ask("session/close", {"sessionId": leaving}, _CLOSE_SECONDS)
 
-    def _blocks(self, texts: Sequence[str], blocks: Sequence[Message]) -> list[Message]:
+    def _blocks(self, texts: Sequence[str], blocks: Sequence[Message]) -> Sequence[Message]:
         """Return a prompt that begins with texts of Moot's; a program that takes no pictures is told
         where one was.
         """
-        found: list[Message] = []
-        for block in ({"type": "text", "text": "\n\n".join(texts)}, *blocks):
-            one = block
-            if block["type"] == "image" and not self._program.takes_images:
-                one = {"type": "text", "text": UNSEEN}
-            if found and one["type"] == found[-1]["type"] == "text":
-                one = {**one, "text": f"{found.pop()['text']}\n\n{one['text']}"}
-            found.append(one)
+        found: list[dict[str, Any]] = [{"type": "text", "text": "\n\n".join(texts)}]
+        for block in blocks:
+            unseen = block["type"] == "image" and not self._program.takes_images
+            shown = {"type": "text", "text": UNSEEN} if unseen else dict(block)
+            if shown["type"] == found[-1]["type"] == "text":
+                found[-1]["text"] += f"\n\n{shown['text']}"
+            else:
+                found.append(shown)
         return found
 
     def _offers(self) -> Message:
@@ -310,9 +307,8 @@ class AgentSession:
                 # A tool may take long, and so may the user.
                 seconds = None
             try:
-                done, _ = await asyncio.wait(
-                    (asking, listening), timeout=seconds, return_when=asyncio.FIRST_COMPLETED
-                )
+                when = asyncio.FIRST_COMPLETED
+                done, _ = await asyncio.wait((asking, listening), timeout=seconds, return_when=when)
             finally:
                 listening.cancel()
             if self._problem is not None:
@@ -428,9 +424,8 @@ class AgentSession:
         self.model, self.models = current, tuple(offered)
         hosted = own and current.startswith(tuple(self._line["hosted"]) or ("\0",))
         if (not own and current != wanted) or hosted:
-            raise ProviderError(
-                FailureKind.AGENT_DIFFERS, f"{current or '?'}" + ("" if own else f" ≠ {wanted}")
-            )
+            differs = f"{current or '?'}{'' if own else f' ≠ {wanted}'}"
+            raise ProviderError(FailureKind.AGENT_DIFFERS, differs)
 
     async def _set(
         self, state: dict[str, Any], names: tuple[str, str, str, str], option: str, value: str
@@ -561,18 +556,12 @@ class AgentHost(HostServer):
             await self._look()
             if self._looking is None or self._looking.done():
                 self._looking = start_owned(self._keep_looking())
-            capabilities = {
-                "fs": {"readTextFile": False, "writeTextFile": False},
-                "terminal": False,
-                "session": {"notices": {}},
-            }
+            files = {"readTextFile": False, "writeTextFile": False}
+            capabilities = {"fs": files, "terminal": False, "session": {"notices": {}}}
             client = {"name": "moot", "title": "Moot", "version": __version__}
+            told = {"protocolVersion": 1, "clientCapabilities": capabilities, "clientInfo": client}
             try:
-                program.told = await program.ask(
-                    "initialize",
-                    {"protocolVersion": 1, "clientCapabilities": capabilities, "clientInfo": client},
-                    _START_SECONDS,
-                )
+                program.told = await program.ask("initialize", told, _START_SECONDS)
             except BaseException:
                 start_owned(program.end(), among=self._leaving)
                 raise

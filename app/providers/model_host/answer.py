@@ -153,9 +153,8 @@ class Calls:
         # Some servers number every call 0, some send no ids, some repeat id and name with each piece.
         if call_id and call.id:
             return call_id != call.id
-        return (
-            bool(name) and bool(call.name) and (name != call.name or request.is_json("".join(call.arguments)))
-        )
+        named = bool(name and call.name)
+        return named and (name != call.name or request.is_json("".join(call.arguments)))
 
     def _news(self, call: _OpenCall, last: bool = False) -> list[Piece]:
         waits = not last and call.name in self._true_names
@@ -438,9 +437,8 @@ def _add_part(parts: list[Any], part: Any) -> None:
         parts.append(part)
         return
     pieces = [name for name in _IN_PIECES if isinstance(part.get(name), str)]
-    same = isinstance(last, dict) and all(
-        last.get(name) == part.get(name) for name in ("type", "index") if name in part
-    )
+    told = [name for name in ("type", "index") if name in part]
+    same = isinstance(last, dict) and all(last.get(name) == part.get(name) for name in told)
     if last is None or not pieces or not same or not all(isinstance(last.get(name), str) for name in pieces):
         parts.append(dict(part))
         return
@@ -593,10 +591,8 @@ class _Stream:
     def _finished(self) -> dict[str, Any]:
         stream = self._stream
         native = stream.received_finish_reason or stream.intermittent_finish_reason
-        named = (
-            _REASONS.get(str(native).lower(), FinishReason.STOP) if self._whole else FinishReason.TRUNCATED
-        )
-        reason = FinishReason.LENGTH if self._full else named
+        known = _REASONS.get(str(native).lower(), FinishReason.STOP)
+        reason = FinishReason.LENGTH if self._full else known if self._whole else FinishReason.TRUNCATED
         if rest := self._calls.rest():
             self._buffer.add_calls(rest)
         if self._calls and reason == FinishReason.STOP:
@@ -618,19 +614,16 @@ class _Stream:
         uncounted = self._forgot_chunks or not litellm_fixes.counts_tokens()
         unknown = self._full or (estimated and uncounted)
         used = used_in(self._call, None if unknown else self._usage)
+        own_protocol = self._call.kind in request.OWN_PROTOCOLS
+        beside = {} if own_protocol else self._beside.state(self._calls.extras())
         return {
             "reason": reason,
             "usage": asdict(replace(used, estimated=estimated)),
-            "state": self._signed.state() or self._pictures.state() or self._state() or None,
+            "state": self._signed.state() or self._pictures.state() or beside or None,
             "sources": self._beside.sources,
             "left_out": self._tools.left_out,
             "lost_pictures": self._pictures.lost,
         }
-
-    def _state(self) -> dict[str, Any]:
-        if self._call.kind in request.OWN_PROTOCOLS:
-            return {}
-        return self._beside.state(self._calls.extras())
 
     def _failure(self, error: BaseException) -> ProviderError:
         failure = classify(error, self._call.secrets)

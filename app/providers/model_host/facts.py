@@ -108,18 +108,16 @@ def _effort_facts(kind: str, model: str, entry: Mapping[str, Any]) -> dict[str, 
         return {"efforts": [], "default_effort": Effort.NONE, "temperature": TakesTemperature.YES}
     efforts = _efforts(kind, model, entry)
     default = _default_effort(kind, model, entry)
-    if entry.get("supports_sampling_params") is False:
-        temperature = TakesTemperature.NO
-    elif kind == "gemini":
-        temperature = TakesTemperature.YES if _is_gemini_2(model) else TakesTemperature.NO
-    elif Effort.NONE in efforts:
-        temperature = TakesTemperature.WITHOUT_EFFORT
-    else:
-        temperature = TakesTemperature.NO
-    levels = entry.get("reasoning_effort_levels") or [
-        name for name in ("xhigh", "max") if entry.get(f"supports_{name}_reasoning_effort")
-    ]
-    top = next((name for name in ("xhigh", "max") if name in levels), None)
+    temperature = TakesTemperature.NO
+    if entry.get("supports_sampling_params") is not False:
+        if kind == "gemini" and _is_gemini_2(model):
+            temperature = TakesTemperature.YES
+        elif kind != "gemini" and Effort.NONE in efforts:
+            temperature = TakesTemperature.WITHOUT_EFFORT
+    tops = ("xhigh", "max")
+    able = [name for name in tops if entry.get(f"supports_{name}_reasoning_effort")]
+    levels = entry.get("reasoning_effort_levels") or able
+    top = next((name for name in tops if name in levels), None)
     return {"efforts": efforts, "default_effort": default, "top_effort": top, "temperature": temperature}
 
 
@@ -215,9 +213,8 @@ async def running_window(kind: str, base_url: str, key: str, model: str) -> tupl
     """
     parts = urlsplit(base_url)
     headers = {"authorization": f"Bearer {key or 'no-key'}"}
-    async with httpx.AsyncClient(
-        base_url=f"{parts.scheme}://{parts.netloc}", timeout=_SECONDS, headers=headers
-    ) as client:
+    address = f"{parts.scheme}://{parts.netloc}"
+    async with httpx.AsyncClient(base_url=address, timeout=_SECONDS, headers=headers) as client:
         if kind == "ollama":
             return await _of_ollama(client, model)
         found = await _of_lm_studio(client, model) if kind != "vllm" else (0, False)
@@ -314,10 +311,8 @@ def _cost_of(call: ModelCall, reported: Any, used: Usage) -> float | None:
 def listed_price(kind: str, model: str) -> dict[str, Any] | None:
     """Return the fields of `Price`, None if the list has no price."""
     row = provider_kind(kind)
-    found = (
-        (_prices(_listed(name)) for name in row.priced(model)) if row is not None and not row.local else ()
-    )
-    return next(filter(None, found), None)
+    names = row.priced(model) if row is not None and not row.local else ()
+    return next(filter(None, (_prices(_listed(name)) for name in names)), None)
 
 
 def _listed(name: str) -> Mapping[str, Any]:

@@ -165,13 +165,13 @@ class _Server:
     async def _start(self) -> int | None:
         """Start the process; return its exit code if it ended before it was ready, 0 for a wrong answer."""
         self.key = secrets.token_urlsafe(24)
-        process = await processes.start_program(
+        env = processes.child_environment() | {KEY_VARIABLE: self.key, "OMP_WAIT_POLICY": "passive"}
+        command = (
             *processes.child_command(processes.EMBEDDED_SERVER),
             json.dumps(dataclasses.asdict(self.spec)),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            env=processes.child_environment() | {KEY_VARIABLE: self.key, "OMP_WAIT_POLICY": "passive"},
         )
+        pipe = asyncio.subprocess.PIPE
+        process = await processes.start_program(*command, stdin=pipe, stdout=pipe, env=env)
         self._process = process
         assert process.stdout is not None
         line = b""
@@ -203,12 +203,9 @@ class _Server:
         props = answer.raise_for_status().json()
         if props["model_alias"] != self.spec.model:
             raise ValueError(props["model_alias"])
-        template = props["chat_template_caps"]
-        return {
-            "window": int(props["default_generation_settings"]["n_ctx"]),
-            "tools": bool(template["supports_tool_calls"]),
-            "system": bool(template["supports_system_role"]),
-        }
+        window, template = int(props["default_generation_settings"]["n_ctx"]), props["chat_template_caps"]
+        can = {name: bool(template[f"supports_{name}"]) for name in ("tool_calls", "system_role")}
+        return {"window": window, "tools": can["tool_calls"], "system": can["system_role"]}
 
     async def close(self) -> None:
         """Stop the process and wait until it is gone."""
@@ -406,17 +403,15 @@ async def warm_up(acompletion: Callable[..., Awaitable[Any]]) -> None:
         server = await asyncio.start_server(_answer_warm_up, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         async with server, asyncio.timeout(_WARM_UP_SECONDS):
-            stream = await acompletion(
-                model="openai/warm",
-                messages=[{"role": "user", "content": "ok"}],
-                api_base=f"http://127.0.0.1:{port}/v1",
-                api_key="no-key",
-                stream=True,
-                stream_options={"include_usage": True},
-                max_retries=0,
-                num_retries=0,
-                _skip_mcp_handler=True,
-            )
+            how: dict[str, Any] = {
+                "stream": True,
+                "max_retries": 0,
+                "num_retries": 0,
+                "_skip_mcp_handler": True,
+            }
+            how |= {"stream_options": {"include_usage": True}, "api_base": f"http://127.0.0.1:{port}/v1"}
+            said = [{"role": "user", "content": "ok"}]
+            stream = await acompletion(model="openai/warm", messages=said, api_key="no-key", **how)
             async for _ in stream:
                 pass
 

@@ -149,15 +149,9 @@ def explain_refused_tools(failure: ProviderError, sent: Mapping[str, object]) ->
     It is not asked again without them: an assistant that lost its tools unnoticed would answer as if it had
     searched and acted.
     """
-    refused = failure.kind in (
-        FailureKind.BAD_REQUEST,
-        FailureKind.SERVER,
-        FailureKind.MODEL_NOT_FOUND,
-        FailureKind.WRONG_PATH,
-    ) and _NO_TOOLS.search(failure.detail)
-    if "tools" not in sent or not refused:
-        return failure
-    return ProviderError(FailureKind.NO_TOOLS, failure.detail)
+    kinds = {FailureKind.BAD_REQUEST, FailureKind.SERVER, FailureKind.MODEL_NOT_FOUND, FailureKind.WRONG_PATH}
+    refused = "tools" in sent and failure.kind in kinds and _NO_TOOLS.search(failure.detail)
+    return ProviderError(FailureKind.NO_TOOLS, failure.detail) if refused else failure
 
 
 Message = dict[str, Any]
@@ -171,6 +165,7 @@ _BAD_ESCAPE = re.compile(r"\\u(?:d[89a-f]|0000)", re.IGNORECASE)
 _SHORT_ID = re.compile(r"[a-zA-Z0-9]{9}")
 _LONGEST_NAME = 64
 _LONGEST_ID = 40
+_NO_JSON = object()
 
 
 def legal_messages(kind: str, messages: list[Message], *, thoughts: bool = False) -> list[Message]:
@@ -214,14 +209,12 @@ def join_turns(messages: list[Message]) -> list[Message]:
 
 def shorten_ids(messages: list[Message]) -> list[Message]:
     """Give the tool calls, and their results, ids of nine letters and digits where they have others."""
-    short: list[Message] = []
-    for message in messages:
-        changed = dict(message)
+    short = [dict(message) for message in messages]
+    for message in short:
         if "tool_call_id" in message:
-            changed["tool_call_id"] = _short_id(message["tool_call_id"])
+            message["tool_call_id"] = _short_id(message["tool_call_id"])
         if "tool_calls" in message:
-            changed["tool_calls"] = [call | {"id": _short_id(call["id"])} for call in message["tool_calls"]]
-        short.append(changed)
+            message["tool_calls"] = [call | {"id": _short_id(call["id"])} for call in message["tool_calls"]]
     return short
 
 
@@ -237,11 +230,7 @@ def speak_after_tools(messages: list[Message]) -> list[Message]:
 
 def is_json(text: str) -> bool:
     """Return whether the text is a whole JSON value."""
-    try:
-        _loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    return _loads(text) is not _NO_JSON
 
 
 def text_of(content: object) -> str:
@@ -253,13 +242,10 @@ def text_of(content: object) -> str:
 
 def called_functions(messages: list[Message]) -> list[Message]:
     """Return a bare definition of every function that the messages call."""
-    names = {
-        call["function"]["name"]: None for message in messages for call in message.get("tool_calls") or ()
-    }
-    return [
-        {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}}
-        for name in names
-    ]
+    calls = [call for message in messages for call in message.get("tool_calls") or ()]
+    names = dict.fromkeys(call["function"]["name"] for call in calls)
+    bare = {"type": "object", "properties": {}}
+    return [{"type": "function", "function": {"name": name, "parameters": bare}} for name in names]
 
 
 def _joined(one: Message, other: Message) -> Message:
@@ -287,10 +273,8 @@ def _legal_message(kind: str, message: Message) -> Message:
     elif message.get("images") and not text_of(legal.get("content")).strip():
         legal["content"] = "[image]"
     if calls := legal.pop("tool_calls", None):
-        legal["tool_calls"] = [
-            (beside[place] if place < len(beside) else {}) | _legal_call(kind, call)
-            for place, call in enumerate(calls)
-        ]
+        more = (*beside, *({} for _ in calls))
+        legal["tool_calls"] = [more[place] | _legal_call(kind, call) for place, call in enumerate(calls)]
         # Gemini refuses an empty text beside a call, and LiteLLM replaces it for Anthropic.
         legal["content"] = legal.get("content") or None
     elif isinstance(content := legal.get("content"), list):
@@ -333,18 +317,18 @@ def _short_id(call_id: str) -> str:
 
 
 def _legal_arguments(arguments: str) -> str:
-    try:
-        value = _loads(arguments)
-    except (ValueError, RecursionError):
-        return "{}"
-    if not isinstance(value, dict):
+    if not isinstance(value := _loads(arguments), dict):
         return "{}"
     # A lone surrogate or a NUL may be written as an escape, which providers decode and then refuse.
     return json.dumps(clean_values(value)) if _BAD_ESCAPE.search(arguments) else arguments
 
 
 def _loads(text: str) -> object:
-    return json.loads(text, parse_constant=_refuse)
+    """Return what a text says in JSON, `_NO_JSON` where it is none."""
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return _NO_JSON
 
 
 def _refuse(constant: str) -> None:
@@ -416,9 +400,8 @@ def litellm_arguments(
     None.
     """
     tools = tools or tools_of(call)
-    messages = legal_messages(
-        call.kind, tools.messages(call.messages), thoughts=call.rules.wants_thought or quirks.wants_thought
-    )
+    thoughts = call.rules.wants_thought or quirks.wants_thought
+    messages = legal_messages(call.kind, tools.messages(call.messages), thoughts=thoughts)
     if call.rules.short_call_ids:
         messages = shorten_ids(messages)
     if call.rules.speech_after_tools:
@@ -443,11 +426,10 @@ def litellm_arguments(
         **effort_arguments(call.kind, call.facts, call.effort, max_tokens),
         "modalities": ["text", "image"] if _answers_with_pictures(call) else None,
     }
-    arguments = {
-        name: value
-        for name, value in arguments.items()
-        if value is not None and name.replace("completion_", "") not in {*call.rules.without, *quirks.without}
-    }
+    without = {*call.rules.without, *quirks.without}
+    for name in [name for name in arguments if name.replace("completion_", "") in without]:
+        del arguments[name]
+    arguments = {name: value for name, value in arguments.items() if value is not None}
     if body := arguments.pop("extra_body", None):
         arguments["extra_body"] = {name: value for name, value in body.items() if name not in quirks.without}
     if call.server is not None and call.options:
@@ -458,16 +440,10 @@ def litellm_arguments(
         # Anthropic refuses a history of calls without their functions, and LiteLLM would invent one that
         # the model could then call.
         arguments |= {"tools": called, "tool_choice": "none"}
-    return arguments | {
-        "model": f"{call.row.route}/{call.model}",
-        "messages": messages,
-        "api_base": call.base_url,
-        # Without a key LiteLLM would take one from the environment and send it to this address.
-        "api_key": call.key or "no-key",
-        "stream": True,
-        "max_retries": 0,
-        "num_retries": 0,
-    }
+    arguments |= {"model": f"{call.row.route}/{call.model}", "messages": messages}
+    # Without a key LiteLLM would take one from the environment and send it to this address.
+    arguments |= {"api_base": call.base_url, "api_key": call.key or "no-key"}
+    return arguments | {"stream": True, "max_retries": 0, "num_retries": 0}
 
 
 def _answers_with_pictures(call: ModelCall) -> bool:
@@ -557,11 +533,8 @@ def _places(messages: list[Message], plan: CachePlan) -> list[tuple[int, int]]:
         places.append((first, next(texts, 0)))
     if not plan.grows:
         return places
-    ends = [
-        (at, _count_of_parts(message) - 1)
-        for at, message in enumerate(messages)
-        if at >= first and message["role"] in ("user", "tool")
-    ]
+    asked = [at for at in range(first, len(messages)) if messages[at]["role"] in ("user", "tool")]
+    ends = [(at, _count_of_parts(messages[at]) - 1) for at in asked]
     if plan.tail and ends and ends[-1][0] == len(messages) - 1:
         at, part = ends.pop()
         ends += [(at, part - 1)] if part else []
