@@ -16,29 +16,18 @@ import pyromark
 from app.core.texts import bare_links, fenced, is_code, is_display, parsed_with_formulas, tex_of
 from app.formulas import draw
 
-_MARKDOWN = pyromark.Markdown(
-    options=pyromark.Options.ENABLE_TABLES
-    | pyromark.Options.ENABLE_STRIKETHROUGH
-    | pyromark.Options.ENABLE_TASKLISTS
-    | pyromark.Options.ENABLE_MATH
-)
+_FORMS = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_STRIKETHROUGH
+_FORMS |= pyromark.Options.ENABLE_TASKLISTS | pyromark.Options.ENABLE_MATH
+_MARKDOWN = pyromark.Markdown(options=_FORMS)
 # Readers of Markdown without tables and formulas find pictures elsewhere.
 _PLAIN = pyromark.Markdown()
 _PICTURE = re.compile(rb"!(?=\[)")
 _TAG_BEGINS = re.compile(rb"<(?=[A-Za-z/!?])")
 _TRIES = 4
 _TAGS = {
-    "Paragraph": "p",
-    "HtmlBlock": "p",
-    "BlockQuote": "blockquote",
-    "Item": "li",
-    "Emphasis": "em",
-    "Strong": "strong",
-    "Strikethrough": "s",
-    "Table": "table",
-    "TableHead": "tr",
-    "TableRow": "tr",
-}
+    "Paragraph": "p", "HtmlBlock": "p", "BlockQuote": "blockquote", "Item": "li", "Emphasis": "em",
+    "Strong": "strong", "Strikethrough": "s", "Table": "table", "TableHead": "tr", "TableRow": "tr",
+}  # fmt: skip
 _SIDES = {"Center": "center", "Right": "right"}
 _WORDS = {"SoftBreak": "<br>", "HardBreak": "<br>", "Rule": "<hr>"}
 # Browsers end the host at a backslash too; the part before an @ is not the host.

@@ -282,12 +282,8 @@ class HostClient:
 
 async def _started(program: str, *, errors: int) -> asyncio.subprocess.Process:
     """Start a child program; `errors` is where its standard error goes. Raises OSError."""
-    pipes: dict[str, Any] = {
-        "stdin": asyncio.subprocess.PIPE,
-        "stdout": asyncio.subprocess.PIPE,
-        "stderr": errors,
-    }
-    return await start_program(*child_command(program), **pipes, env=child_environment())
+    command, pipe = child_command(program), asyncio.subprocess.PIPE
+    return await start_program(*command, stdin=pipe, stdout=pipe, stderr=errors, env=child_environment())
 
 
 @contextlib.asynccontextmanager

@@ -46,14 +46,9 @@ class FileReaders:
             return await asyncio.to_thread(_read_text, path)
         request = {"path": str(path), "password": password}
         header, text = await _read_in_child(request, path, on_progress)
-        return files.FileText(
-            name=clean_text(path.name),
-            text=await asyncio.to_thread(text.decode),
-            media_type=files.DOCUMENT_TYPES[path.suffix.casefold()],
-            pages=header["pages"],
-            pages_read=header["pages_read"],
-            cut=header["cut"],
-        )
+        kind, name = files.DOCUMENT_TYPES[path.suffix.casefold()], clean_text(path.name)
+        told = {field: header[field] for field in ("pages", "pages_read", "cut")}
+        return files.FileText(name=name, text=await asyncio.to_thread(text.decode), media_type=kind, **told)
 
     async def printed(self, html: str, title: str, form: str) -> bytes:
         """Return a page of HTML that loads nothing as a PDF or a Word document.
@@ -84,12 +79,10 @@ class FileReaders:
         request = {"path": str(path), "password": password, "look": asdict(look)}
         header, data = await _read_in_child(request, path, on_progress)
         text, itself, *pages = await asyncio.to_thread(_divided, data, header["sizes"])
+        name, data_text = clean_text(path.name), _in_base_64(itself)
+        pictures = tuple(map(_in_base_64, pages))
         attachment = Attachment(
-            name=clean_text(path.name),
-            media_type=files.PDF,
-            text=text.decode(),
-            data=_in_base_64(itself),
-            pages=tuple(map(_in_base_64, pages)),
+            name=name, media_type=files.PDF, text=text.decode(), data=data_text, pages=pictures
         )
         return files.SeenFile(attachment=attachment, pages=header["pages"], shown=len(pages))
 

@@ -194,12 +194,9 @@ class ExternalAgents(HostClient):
             told = (await self._last_line(await self._line("test", config, request)))["tested"]
         except ProviderError as error:
             return TestResult(ok=False, failure=error.kind, detail=error.detail)
-        return TestResult(
-            ok=True,
-            seconds=asyncio.get_running_loop().time() - started,
-            model=clean_text(told["model"])[:200],
-            models=tuple(clean_text(item)[:200] for item in told["models"][:500]),
-        )
+        seconds = asyncio.get_running_loop().time() - started
+        model, *models = (clean_text(item)[:200] for item in (told["model"], *told["models"][:500]))
+        return TestResult(ok=True, seconds=seconds, model=model, models=tuple(models))
 
     async def close(self) -> None:
         """End the host and all programs, and wait until they are gone."""
@@ -267,23 +264,15 @@ class ExternalAgents(HostClient):
         env |= {name: own[name] for name in config.env if name in own}
         env |= {name: value.replace(FOLDER, str(files)) for name, value in variables.items()}
         as_told = ("hosted", "message_ids", "notices", "complaints")
-        return {
-            **{name: getattr(recipe, name) for name in as_told},
-            "op": op,
-            "key": key,
-            "provider": config.id,
-            "model": request.model,
-            "system": system,
-            "prompt": prompt,
-            "resume": resume,
-            "news": news,
-            "command": config.command,
-            "args": [arg.replace(FOLDER, str(files)) for arg in args],
+        line = {name: getattr(recipe, name) for name in as_told}
+        line |= {"op": op, "key": key, "provider": config.id, "model": request.model, "works": works}
+        line |= {"system": system, "prompt": prompt, "resume": resume, "news": news}
+        line |= {"command": config.command, "args": [arg.replace(FOLDER, str(files)) for arg in args]}
+        return line | {
             "env": env | {_MARK: str(self._record)},
             "folder": str(folder),
             "record": str(self._record),
             "unused_seconds": self._unused_seconds,
-            "works": works,
             "session": {} if works else recipe.session,
             "system_prompt": "append" if works and recipe.system_prompt else recipe.system_prompt,
             "mode": recipe.work_mode if works else recipe.mode,

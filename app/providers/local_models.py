@@ -191,13 +191,8 @@ def _header(values: Mapping[str, Any], size: int) -> GgufHeader:
     key_and_value = sum(int(of_model(f"attention.{part}_length", length)) for part in ("key", "value"))
     cached = of_model("attention.head_count_kv", first)
     in_all = sum(map(int, cached)) if isinstance(cached, list) else int(cached) * blocks
-    return GgufHeader(
-        architecture=architecture,
-        name=str(values.get("general.name", "")),
-        context=context,
-        cache_per_token=in_all * key_and_value * _CACHE_BYTES,
-        size=size,
-    )
+    name, cache = str(values.get("general.name", "")), in_all * key_and_value * _CACHE_BYTES
+    return GgufHeader(architecture=architecture, name=name, context=context, cache_per_token=cache, size=size)
 
 
 def _unpack(file: BinaryIO, form: str) -> tuple[Any, ...]:
@@ -329,16 +324,12 @@ class ModelFolder:
         except GgufError as error:
             raise BadInput(f"gguf_{error.problem}", name=path.name, detail=error.detail) from error
         n_ctx = min(header.context, LocalModel(id="", size=0).n_ctx)
+        free, name = self._free_id(path.stem), clean_text(header.name or path.stem)[:80]
         model = LocalModel(
-            id=self._free_id(path.stem),
-            size=header.size,
-            path=str(path),
-            done=header.size,
-            name=clean_text(header.name or path.stem)[:80],
-            family=clean_text(header.architecture)[:40],
-            n_ctx=n_ctx,
-            memory=header.memory(n_ctx),
+            id=free, size=header.size, path=str(path), done=header.size, name=name, n_ctx=n_ctx
         )
+        family = clean_text(header.architecture)[:40]
+        model = replace(model, family=family, memory=header.memory(n_ctx))
         self._keep(model, trial=True)
         return model
 

@@ -453,9 +453,7 @@ class Toolbox:
             state=ServerState.ASKING if changed and connected else held.state,
             tools=keys(allowed),
             changed=keys(changed),
-            changes=dict(
-                zip(keys(changed), (consents.changes(server, item) for item in changed), strict=True)
-            ),
+            changes={tool_key(server.name, item["name"]): consents.changes(server, item) for item in changed},
             pending=tuple(consent_of(server, item) for item in changed),
             unasked=keys(item for item in allowed if not consents.asks(server, item)),
             reading=keys(allowed, "reads"),
@@ -555,16 +553,15 @@ class Toolbox:
 
     def _tool(self, server: McpServer, offer: Offer) -> Tool:
         """Return an offered tool, ready to run."""
+        same = {name: offer[name] for name in ("description", "reads", "name")}
         return Tool(
             key=tool_key(server.name, offer["name"]),
-            description=offer["description"],
             parameters=offer["schema"],
             run=self._runner(server, offer),
             group=server.name,
             asks=self._consents.asks(server, offer),
             consent=consent_of(server, offer),
-            reads=offer["reads"],
-            name=offer["name"],
+            **same,
         )
 
     def _runner(

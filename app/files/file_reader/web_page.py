@@ -26,15 +26,8 @@ _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,1000})", re.IGNORECASE)
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""", re.IGNORECASE)
 _HEAD = 4_096
 # Pages often name a small charset and use the larger one.
-_LARGER_SETS = {
-    "euc_kr": "cp949",
-    "johab": "cp949",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "shift_jis": "cp932",
-    "iso8859-1": "cp1252",
-    "ascii": "cp1252",
-}
+_LARGER_SETS = {"euc_kr": "cp949", "johab": "cp949", "gb2312": "gb18030", "gbk": "gb18030"}
+_LARGER_SETS |= {"shift_jis": "cp932", "iso8859-1": "cp1252", "ascii": "cp1252"}
 _SPACES = re.compile(r"[ \t\r\f\v]+")
 _GAPS = re.compile(r"\s*\n\s*\n\s*")
 

@@ -103,11 +103,7 @@ _CAREFUL = ("read", "plan", "ask")
 # The category of an option; in the older form, where it stands, its value, and the values offered.
 _MODE = ("mode", "modes", "currentModeId", "availableModes")
 _MODEL = ("model", "models", "currentModelId", "availableModels")
-_ENDS = {
-    "end_turn": FinishReason.STOP,
-    "max_tokens": FinishReason.LENGTH,
-    "refusal": FinishReason.CONTENT_FILTER,
-}
+_ENDS = {"max_tokens": FinishReason.LENGTH, "refusal": FinishReason.CONTENT_FILTER}
 
 
 class AgentSession:
@@ -352,15 +348,11 @@ class AgentSession:
                 kept[_COST] = self._cost
         usage = as_object(result.get("usage"))
         quota = as_object(as_object(as_object(result.get("_meta")).get("quota")).get("token_count"))
-        return {
-            "reason": self._cut or _ENDS.get(reason, FinishReason.STOP),
-            "usage": {
-                "input_tokens": _count(usage.get("inputTokens") or quota.get("input_tokens")),
-                "output_tokens": _count(usage.get("outputTokens") or quota.get("output_tokens")),
-                "cost_usd": cost,
-            },
-            "session": self._id if kept is not None else "",
-        }
+        read = _count(usage.get("inputTokens") or quota.get("input_tokens"))
+        written = _count(usage.get("outputTokens") or quota.get("output_tokens"))
+        used = {"input_tokens": read, "output_tokens": written, "cost_usd": cost}
+        reason = self._cut or _ENDS.get(reason, FinishReason.STOP)
+        return {"reason": reason, "usage": used, "session": self._id if kept is not None else ""}
 
     def _take_text(self, update: Message, *, thinking: bool) -> bool:
         text = as_object(update.get("content")).get("text")

@@ -189,11 +189,10 @@ def _asked(known: Report) -> str:
     wanted: dict[str, object] = {}
     if isinstance(known.get("kind"), str):
         wanted["kind"] = known["kind"][:40]
-    changes = [
-        {"path": item.get("path"), "before": item.get("oldText"), "after": item.get("newText")}
-        for item in map(as_object, as_list(known.get("content")))
-        if item.get("type") == "diff"
-    ]
+    shown = map(as_object, as_list(known.get("content")))
+    names = {"path": "path", "before": "oldText", "after": "newText"}
+    differences = [item for item in shown if item.get("type") == "diff"]
+    changes = [{name: item.get(theirs) for name, theirs in names.items()} for item in differences]
     more = {"input": known.get("rawInput"), "paths": _paths(known), "changes": changes}
     wanted |= {name: value for name, value in more.items() if value}
     return json.dumps(wanted, ensure_ascii=False)

@@ -8,13 +8,9 @@ from app.children.host_client import CERTIFICATES
 from app.children.processes import HostServer, Pipes, end_with_parent, own_environment, run_host
 
 # How LiteLLM is told to ask nobody for what it comes with; it reads this while it is imported.
-LITELLM_VARIABLES = {
-    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
-    "LITELLM_LOCAL_BLOG_POSTS": "True",
-    "LITELLM_MODE": "PRODUCTION",
-    "LITELLM_LOG": "CRITICAL",
-}
+_LOCAL = ("MODEL_COST_MAP", "ANTHROPIC_BETA_HEADERS", "BLOG_POSTS")
+LITELLM_VARIABLES = {f"LITELLM_LOCAL_{name}": "True" for name in _LOCAL}
+LITELLM_VARIABLES |= {"LITELLM_MODE": "PRODUCTION", "LITELLM_LOG": "CRITICAL"}
 
 
 def main() -> int:
@@ -35,11 +31,8 @@ def _prepare_environment() -> None:
     # LiteLLM reads dozens of variables; no key, address or setting that was not chosen in Moot may count.
     for name in set(os.environ) - set(own_environment()):
         del os.environ[name]
-    os.environ.update(
-        LITELLM_VARIABLES,
-        # LiteLLM would cut an answer with a hundred equal pieces in a row, such as a ruled line.
-        REPEATED_STREAMING_CHUNK_LIMIT=str(sys.maxsize),
-    )
+    # LiteLLM would cut an answer with a hundred equal pieces in a row, such as a ruled line.
+    os.environ.update(LITELLM_VARIABLES, REPEATED_STREAMING_CHUNK_LIMIT=str(sys.maxsize))
     # HTTP clients fail on a SOCKS proxy or a missing file, whatever address they ask; the parent refuses what
     # needs that proxy.
     for name, value in list(os.environ.items()):

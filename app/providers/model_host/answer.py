@@ -44,12 +44,8 @@ _MOST_ADAPTATIONS = 3
 _refused: dict[tuple[str, str], list[dict[str, Any]]] = {}
 
 _REASONS = {
-    "stop": FinishReason.STOP,
-    "length": FinishReason.LENGTH,
-    "max_tokens": FinishReason.LENGTH,
-    "model_length": FinishReason.LENGTH,
-    "tool_calls": FinishReason.TOOL_CALLS,
-    "function_call": FinishReason.TOOL_CALLS,
+    **dict.fromkeys(("length", "max_tokens", "model_length"), FinishReason.LENGTH),
+    **dict.fromkeys(("tool_calls", "function_call"), FinishReason.TOOL_CALLS),
     "content_filter": FinishReason.CONTENT_FILTER,
     "refusal": FinishReason.REFUSAL,
     "model_context_window_exceeded": FinishReason.CONTEXT_FULL,

@@ -25,6 +25,11 @@ _TIER = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")
 # The Claudes that think by themselves are those of the fifth generation and later.
 _QUIET_CLAUDE = re.compile(r"claude-\w+-4-|claude-3")
 _MARKS = ("anthropic",)
+# The facts that the list has as they are, by its names for them.
+_AS_LISTED = {
+    "window": "max_input_tokens", "most_output": "max_output_tokens", "tools": "supports_function_calling",
+    "images": "supports_vision", "pdf": "supports_pdf_input", "retires_on": "deprecation_date",
+}  # fmt: skip
 
 
 def listed_facts(kind: str, model: str) -> dict[str, Any] | None:
@@ -40,18 +45,13 @@ def listed_facts(kind: str, model: str) -> dict[str, Any] | None:
         return _resold_facts(row, model) if row is not None and row.resells else None
     outputs = entry.get("supported_output_modalities")
     cached = entry.get("cache_read_input_token_cost")
-    facts: dict[str, Any] = {
-        "window": entry.get("max_input_tokens"),
-        "most_output": entry.get("max_output_tokens"),
-        "tools": entry.get("supports_function_calling"),
-        "images": entry.get("supports_vision"),
-        "pdf": entry.get("supports_pdf_input"),
+    facts: dict[str, Any] = {name: entry.get(listed) for name, listed in _AS_LISTED.items()}
+    facts |= {
         "picture_out": "image" in outputs if outputs else None,
         "cache": CacheKind.MARKS if row.kind in _MARKS else CacheKind.AUTO if cached is not None else None,
         # Of some models it is a float.
         "cache_min": int(entry.get("prompt_cache_min_tokens") or 0) or None,
         "prices": _prices(entry),
-        "retires_on": entry.get("deprecation_date"),
         **_effort_facts(row.kind, model, entry),
     }
     return {name: value for name, value in facts.items() if value is not None}
@@ -62,11 +62,9 @@ def _window_by_name(model: str) -> dict[str, Any] | None:
     the address says nothing of it.
     """
     name = model.lower().rpartition("/")[2]
-    windows = [
-        int(entry["max_input_tokens"])
-        for listed, entry in litellm.model_cost.items()
-        if listed.lower().rpartition("/")[2] == name and entry.get("max_input_tokens")
-    ]
+    known = litellm.model_cost.items()
+    same = [entry for listed, entry in known if listed.lower().rpartition("/")[2] == name]
+    windows = [int(entry["max_input_tokens"]) for entry in same if entry.get("max_input_tokens")]
     return {"window": min(windows)} if windows else None
 
 
@@ -92,14 +90,10 @@ def _prices(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     if not read and not written:
         return None
     tiers = [int(found[1]) * 1_000 for name in entry if entry[name] and (found := _TIER.fullmatch(name))]
-    return {
-        "read": read or 0.0,
-        "written": written or 0.0,
-        "cached": entry.get("cache_read_input_token_cost"),
-        "cache_write": entry.get("cache_creation_input_token_cost"),
-        "cache_hour": entry.get("cache_creation_input_token_cost_above_1hr"),
-        "tier": min(tiers, default=0),
-    }
+    made = "cache_creation_input_token_cost"
+    cache = {"cached": "cache_read_input_token_cost", "cache_write": made, "cache_hour": f"{made}_above_1hr"}
+    prices = {"read": read or 0.0, "written": written or 0.0, "tier": min(tiers, default=0)}
+    return prices | {name: entry.get(listed) for name, listed in cache.items()}
 
 
 def _effort_facts(kind: str, model: str, entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -82,15 +82,14 @@ class Redirect:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, TimeoutError, asyncio.LimitOverrunError, ValueError):
             async with asyncio.timeout(_READ_SECONDS):
-                head = await reader.readuntil(b"\r\n\r\n")
-            status, text = self._take(head.decode("latin-1").split(" "))
+                asked = await reader.readuntil(b"\r\n\r\n")
+            status, text = self._take(asked.decode("latin-1").split(" "))
             body = f"<!doctype html><meta charset=utf-8><title>Moot</title><p>{escape(text)}</p>".encode()
-            writer.write(
-                f"HTTP/1.1 {status}\r\ncontent-type: text/html; "
-                f"charset=utf-8\r\ncontent-length: {len(body)}\r\n"
-                "connection: close\r\nreferrer-policy: no-referrer\r\n\r\n".encode()
-                + body
+            head = (
+                f"HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {len(body)}"
             )
+            head += "\r\nconnection: close\r\nreferrer-policy: no-referrer\r\n\r\n"
+            writer.write(head.encode() + body)
             await writer.drain()
         writer.close()
 
@@ -130,11 +129,8 @@ class Login(OAuthClientProvider):
         agree: Agree | None = None,
         client: Mapping[str, str] | None = None,
     ) -> None:
-        metadata = auth.OAuthClientMetadata(
-            client_name="Moot",
-            redirect_uris=[AnyUrl(address)],
-            token_endpoint_auth_method="none",  # noqa: S106 - the name of a method
-        )
+        about: dict[str, Any] = {"client_name": "Moot", "token_endpoint_auth_method": "none"}
+        metadata = auth.OAuthClientMetadata(redirect_uris=[AnyUrl(address)], **about)
         self._kept = kept_login(kept)
         self._given: Mapping[str, str] = client or self._kept.get("given") or {}
         client_id = self._given.get("client_id", "")
@@ -231,21 +227,13 @@ class Login(OAuthClientProvider):
 
     async def _program(self, secret: str) -> OAuthClientProvider:
         """Return the library's login for programs, by a private key where the secret is one."""
-        given: dict[str, Any] = {
-            "server_url": self._server,
-            "storage": _Storage(self),
-            "client_id": self._given["client_id"],
-            "issuer": str(self.context.oauth_metadata.issuer) if self.context.oauth_metadata else None,
-        }
+        own, metadata = self._given["client_id"], self.context.oauth_metadata
+        given: dict[str, Any] = {"server_url": self._server, "storage": _Storage(self), "client_id": own}
+        given["issuer"] = str(metadata.issuer) if metadata else None
         if not secret.startswith("-----BEGIN"):
             return ClientCredentialsOAuthProvider(**given, client_secret=secret)
-        algorithm = "ES256" if "EC PRIVATE" in secret or len(secret) < _SHORTEST_RSA else "RS256"
-        signed = SignedJWTParameters(
-            issuer=given["client_id"],
-            subject=given["client_id"],
-            signing_key=secret,
-            signing_algorithm=algorithm,
-        )
+        kind = "ES256" if "EC PRIVATE" in secret or len(secret) < _SHORTEST_RSA else "RS256"
+        signed = SignedJWTParameters(issuer=own, subject=own, signing_key=secret, signing_algorithm=kind)
         return PrivateKeyJWTOAuthProvider(**given, assertion_provider=signed.create_assertion_provider())
 
     def changed(self) -> None:
@@ -253,19 +241,13 @@ class Login(OAuthClientProvider):
         context = self.context
         if context.client_info is None or context.current_tokens is None or context.oauth_metadata is None:
             return
-        resource = context.protected_resource_metadata
-        self._keep(
-            {
-                "url": self._server,
-                "client": _plain(context.client_info, _KEPT_OF_CLIENT),
-                "tokens": _plain(context.current_tokens, None),
-                "expires": context.token_expiry_time or time.time(),
-                "metadata": _plain(context.oauth_metadata, _KEPT_OF_METADATA),
-                "resource": _plain(resource, _KEPT_OF_RESOURCE) if resource else None,
-                "given": dict(self._given),
-                "scope": context.client_metadata.scope,
-            }
-        )
+        resource, expires = context.protected_resource_metadata, context.token_expiry_time or time.time()
+        kept = {"url": self._server, "expires": expires, "given": dict(self._given)}
+        kept |= {"scope": context.client_metadata.scope, "tokens": _plain(context.current_tokens, None)}
+        kept["client"] = _plain(context.client_info, _KEPT_OF_CLIENT)
+        kept["metadata"] = _plain(context.oauth_metadata, _KEPT_OF_METADATA)
+        kept["resource"] = _plain(resource, _KEPT_OF_RESOURCE) if resource else None
+        self._keep(kept)
 
     def _keep(self, kept: dict[str, Any]) -> None:
         self._kept = kept

@@ -27,7 +27,7 @@ from mcp.client.session import ClientRequestContext
 from mcp_types import CONNECTION_CLOSED
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from app.children.processes import search_path, system_environment
+from app.children.processes import search_path, start_program, system_environment
 from app.core.texts import readable, visible
 from app.core.tool import ServerProblem, ToolError
 from app.tools.tool_host import mcp_elicitation, mcp_results, server_processes
@@ -103,17 +103,14 @@ async def listed_prompts(client: Client) -> list[dict[str, Any]]:
         return []
     found = await all_of(client.list_prompts, "prompts")
     return [
-        {
-            "name": item.name,
-            "title": _short(item.title or item.name, _NAME_CHARACTERS),
-            "arguments": [
-                {"name": each.name, "title": _short(each.title or each.name, _NAME_CHARACTERS)}
-                for each in (item.arguments or ())[:_ARGUMENTS]
-            ],
-        }
+        _named(item) | {"arguments": [_named(each) for each in (item.arguments or ())[:_ARGUMENTS]]}
         for item in found
         if len(item.name) <= _NAME_CHARACTERS
     ]
+
+
+def _named(item: Any) -> dict[str, Any]:
+    return {"name": item.name, "title": _short(item.title or item.name, _NAME_CHARACTERS)}
 
 
 async def listed_resources(client: Client, _line: Line) -> dict[str, Any]:
@@ -124,18 +121,14 @@ async def listed_resources(client: Client, _line: Line) -> dict[str, Any]:
     with contextlib.suppress(Exception):
         templates = await all_of(client.list_resource_templates, "resource_templates")
         listed += [(template, template.uri_template) for template in templates]
-    return {
-        "resources": [
-            {
-                "uri": uri,
-                "name": _short(item.title or item.name or uri, _NAME_CHARACTERS),
-                "description": _short(item.description or "", _TEXT_CHARACTERS),
-                "media_type": _short(item.mime_type or "", _NAME_CHARACTERS),
-            }
-            for item, uri in listed[:_MOST_LISTED]
-            if len(uri) <= _URI_CHARACTERS
-        ]
-    }
+    resources = []
+    for item, uri in listed[:_MOST_LISTED]:
+        if len(uri) <= _URI_CHARACTERS:
+            name = _short(item.title or item.name or uri, _NAME_CHARACTERS)
+            description = _short(item.description or "", _TEXT_CHARACTERS)
+            media_type = _short(item.mime_type or "", _NAME_CHARACTERS)
+            resources.append({"uri": uri, "name": name, "description": description, "media_type": media_type})
+    return {"resources": resources}
 
 
 async def read_resource(client: Client, line: Line) -> dict[str, Any]:
@@ -414,14 +407,12 @@ class Server:
         path = variables.get("PATH") or await search_path()
         program = await server_processes.resolve(str(self.entry["command"]), cwd, path)
         self._log.note(f"(connecting) {program}")
-        return stdio_transport(
+        command, env = (
             [program, *self.entry.get("args", ())],
-            env=system_environment() | {"PATH": path} | variables,
-            cwd=cwd,
-            guard=self._guard,
-            log=self._log,
-            on_groups=lambda: self._news({"groups": sorted(GROUPS)}),
+            system_environment() | {"PATH": path} | variables,
         )
+        start = partial(start_program, *command, env=env, cwd=cwd)
+        return stdio_transport(start, self._guard, self._log, lambda: self._news({"groups": sorted(GROUPS)}))
 
     async def _login(self, url: str, stack: AsyncExitStack) -> Login | None:
         """Return the login to a server at an address, None where there is none and the user did not ask

@@ -12,7 +12,7 @@ import codecs
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any, Final
@@ -40,6 +40,8 @@ TIME_LIMIT_S: Final = 20.0
 _USER_AGENT = "Mozilla/5.0 (compatible; Moot; reads a page for one person)"
 _REDIRECTS = (301, 302, 303, 307, 308)
 _READ_BYTES = 1 << 16
+
+Types = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ async def download(
     *,
     policy: AddressPolicy,
     limits: WebLimits,
-    accepts: tuple[str, ...],
+    accepts: Types,
     query: Mapping[str, str] | None = None,
 ) -> Download:
     """Download an address.
@@ -201,11 +203,7 @@ def _session(policy: AddressPolicy, certificates: ssl.SSLContext) -> aiohttp.Cli
 
 
 async def _follow(
-    session: aiohttp.ClientSession,
-    url: URL,
-    policy: AddressPolicy,
-    limits: WebLimits,
-    accepts: tuple[str, ...],
+    session: aiohttp.ClientSession, url: URL, policy: AddressPolicy, limits: WebLimits, accepts: Types
 ) -> Download:
     for _ in range(limits.redirects + 1):
         # A numeric address is not resolved, so it is checked here.
@@ -220,7 +218,7 @@ async def _follow(
     raise ToolError(f"{shown(url)} is one redirect too many; {limits.redirects} are followed.")
 
 
-async def _read(response: aiohttp.ClientResponse, limits: WebLimits, accepts: tuple[str, ...]) -> Download:
+async def _read(response: aiohttp.ClientResponse, limits: WebLimits, accepts: Types) -> Download:
     where = shown(response.url)
     if not 200 <= response.status < 300:
         raise ToolError(f"{where} answered {response.status} {(response.reason or '')[:100]}.".strip())
@@ -347,13 +345,10 @@ async def _ddgs(query: str, engine: str, count: int, limits: WebLimits) -> list[
 
 async def _searxng(query: str, address: str, limits: WebLimits) -> list[Mapping[str, Any]]:
     # The user chose this address, so it may be on the user's own computer or network.
-    answer = await download(
-        address.rstrip("/").removesuffix("/search") + "/search",
-        policy=AddressPolicy(anywhere=True),
-        limits=WebLimits(limits.seconds, limits.size, redirects=0),
-        accepts=("application/json",),
-        query={"q": query, "format": "json"},
-    )
+    own, direct = AddressPolicy(anywhere=True), replace(limits, redirects=0)
+    asked, json = address.rstrip("/").removesuffix("/search") + "/search", ("application/json",)
+    given = {"q": query, "format": "json"}
+    answer = await download(asked, policy=own, limits=direct, accepts=json, query=given)
     rows = (object_in(answer.data) or {}).get("results")
     if not isinstance(rows, list):
         raise ToolError(f"{address[:200]} did not answer as a SearXNG server does (JSON with results).")
@@ -365,11 +360,8 @@ def _result(row: Mapping[str, Any]) -> dict[str, str] | None:
     url = row.get("url")
     if not isinstance(url, str) or not url.startswith(("http://", "https://")) or len(url) > _MAX_ADDRESS:
         return None
-    return {
-        "title": _line(row.get("title"), _MAX_TITLE),
-        "url": _line(url, _MAX_ADDRESS),
-        "snippet": _line(row.get("content"), _MAX_SNIPPET),
-    }
+    title, snippet = _line(row.get("title"), _MAX_TITLE), _line(row.get("content"), _MAX_SNIPPET)
+    return {"title": title, "url": _line(url, _MAX_ADDRESS), "snippet": snippet}
 
 
 def _line(text: object, longest: int) -> str:
