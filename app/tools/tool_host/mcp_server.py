@@ -27,7 +27,7 @@ from mcp.client.session import ClientRequestContext
 from mcp_types import CONNECTION_CLOSED
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from app.children.processes import search_path, start_program, system_environment
+from app.children.processes import search_path, system_environment
 from app.core.texts import readable, visible
 from app.core.tool import ServerProblem, ToolError
 from app.tools.tool_host import mcp_elicitation, mcp_results, server_processes
@@ -407,12 +407,13 @@ class Server:
         path = variables.get("PATH") or await search_path()
         program = await server_processes.resolve(str(self.entry["command"]), cwd, path)
         self._log.note(f"(connecting) {program}")
-        command, env = (
-            [program, *self.entry.get("args", ())],
-            system_environment() | {"PATH": path} | variables,
+        command, env = [program, *self.entry.get("args", ())], system_environment() | {"PATH": path}
+        return stdio_transport(
+            command, self._guard, self._log, self._tell_groups, env=env | variables, cwd=cwd
         )
-        start = partial(start_program, *command, env=env, cwd=cwd)
-        return stdio_transport(start, self._guard, self._log, lambda: self._news({"groups": sorted(GROUPS)}))
+
+    def _tell_groups(self) -> None:
+        self._news({"groups": sorted(GROUPS)})
 
     async def _login(self, url: str, stack: AsyncExitStack) -> Login | None:
         """Return the login to a server at an address, None where there is none and the user did not ask

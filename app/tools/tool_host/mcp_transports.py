@@ -11,7 +11,7 @@ import threading
 import time
 from asyncio.subprocess import PIPE, Process
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -25,7 +25,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import BaseModel, ValidationError
 
 from app.children.private_files import append_log
-from app.children.processes import Lines, end_group, has_exited, kill_group
+from app.children.processes import Lines, end_group, has_exited, kill_group, start_program
 from app.core.texts import visible
 from app.core.tool import ServerProblem
 from app.tools.tool_host.server_processes import GROUPS
@@ -184,14 +184,14 @@ class Guard:
 
 @asynccontextmanager
 async def stdio_transport(
-    start: Callable[..., Awaitable[Process]], guard: Guard, log: ServerLog, on_groups: Callable[[], None]
+    command: Sequence[str], guard: Guard, log: ServerLog, on_groups: Callable[[], None], **how: Any
 ) -> "AsyncGenerator[TransportStreams, None]":
     """Start a server in a process group of its own and yield its message streams. Raises OSError.
 
-    `start` is `start_program` with the server's command.
+    `how` is its environment and its working folder.
     """
     with log.open_pipe() as errors:
-        process = await start(group=True, stdin=PIPE, stdout=PIPE, stderr=errors)
+        process = await start_program(*command, group=True, stdin=PIPE, stdout=PIPE, stderr=errors, **how)
     # Nothing is awaited between the start of the process and the block that ends it.
     GROUPS.add(process.pid)
     on_groups()
