@@ -105,6 +105,7 @@ class Refused(Frozen, kw_only=False):
 
 
 Effect = Started | Waits | Refused
+OnWait = Callable[[Waits], None]
 
 
 @dataclass(slots=True)
@@ -175,9 +176,8 @@ class Availability:
     def can_accept(self, agent_id: str, now: float, provider: str = "") -> bool:
         """Say whether `enqueue` would not refuse a task of this assistant."""
         desk = self._desk(agent_id)
-        return (
-            desk.depth is None or self._starts_at_once(desk, provider, now) or len(desk.waiting) < desk.depth
-        )
+        room = desk.depth is None or len(desk.waiting) < desk.depth
+        return room or self._starts_at_once(desk, provider, now)
 
     def enqueue(self, task: Task, now: float) -> tuple[Effect, ...]:
         """Take a task: it starts, waits or is refused. `now` is monotonic, in seconds."""
@@ -285,11 +285,8 @@ class Availability:
         while self._deadlines and self.waits_for(self._deadlines[0][1]) is None:
             heapq.heappop(self._deadlines)
         moments = [moment for moment, _ in self._deadlines[:1]]
-        moments += [
-            gate.paused_until
-            for gate in self._gates.values()
-            if gate.blocked and gate.paused_until > self._seen
-        ]
+        pauses = (gate.paused_until for gate in self._gates.values() if gate.blocked)
+        moments += [moment for moment in pauses if moment > self._seen]
         return min(moments, default=None)
 
     def running(self, agent_id: str) -> tuple[str, ...]:
@@ -421,7 +418,8 @@ class Slots:
 
     _core: Availability
     _clock: Callable[[], float]
-    _sleep: Callable[[float], Awaitable[None]]
+    # Waits for some seconds of that clock.
+    rest: Callable[[float], Awaitable[None]]
     # Called with the id of an assistant whose state has changed.
     _changed: Callable[[str], None] = lambda _: None
     _entries: dict[str, _Entry] = field(default_factory=dict, init=False)
@@ -433,12 +431,7 @@ class Slots:
 
     @asynccontextmanager
     async def taken(
-        self,
-        agent_id: str,
-        provider: str = "",
-        *,
-        work: Work = _UNNAMED,
-        waits: Callable[[Waits], None] = lambda _: None,
+        self, agent_id: str, provider: str = "", *, work: Work = _UNNAMED, waits: OnWait = lambda _: None
     ) -> AsyncIterator[None]:
         """Hold a slot of an assistant while the block runs. Raises NotFree, and SentTo where it may move.
 
@@ -519,10 +512,6 @@ class Slots:
         self._core.pause_provider(provider, self._clock() + seconds)
         self._set_timer()
 
-    async def rest(self, seconds: float) -> None:
-        """Wait for some seconds of the clock that pauses are measured by."""
-        await self._sleep(seconds)
-
     def end_pause(self, provider: str) -> None:
         """Let a provider be asked again at once."""
         self._apply(self._core.end_pause(provider, self._clock()))
@@ -538,9 +527,8 @@ class Slots:
 
     def _job(self, entry: _Entry, place: int | None) -> Job:
         now, agent_id = self._clock(), entry.task.agent_id
-        job = Job(
-            id=entry.task.id, agent_id=agent_id, work=entry.work, seconds=now - entry.since, place=place
-        )
+        seconds = now - entry.since
+        job = Job(id=entry.task.id, agent_id=agent_id, work=entry.work, seconds=seconds, place=place)
         if place is None:
             return job
         running = [self._entries[item] for item in self._core.running(agent_id) if item in self._entries]
@@ -598,7 +586,7 @@ class Slots:
             self._timer = start_owned(self._tick_at(moment), name="availability")
 
     async def _tick_at(self, moment: float) -> None:
-        await self._sleep(max(0.0, moment - self._clock()))
+        await self.rest(max(0.0, moment - self._clock()))
         self._timer = None
         try:
             self._apply(self._core.tick(self._clock()))
@@ -683,11 +671,10 @@ class Queues:
         if not self._directory.is_assistant(agent_id):
             return
         running, queued, waiting = self._slots.counts(agent_id)
-        self._bus.publish(
-            AvailabilityChanged(
-                session_id="", assistant_id=agent_id, running=running, queued=queued, waiting=waiting
-            )
+        changed = AvailabilityChanged(
+            session_id="", assistant_id=agent_id, running=running, queued=queued, waiting=waiting
         )
+        self._bus.publish(changed)
 
     def _waiting(self, job_id: str) -> None:
         if not any(job.id == job_id and job.place is not None for job in self._slots.jobs()):

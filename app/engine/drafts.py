@@ -94,8 +94,7 @@ class Drafts:
                 told = False
             except StorageError as error:
                 if not told:
-                    self._bus.publish(
-                        Notice(session_id="", level="error", code=error.code, details=error.details)
-                    )
+                    notice = Notice(session_id="", level="error", code=error.code, details=error.details)
+                    self._bus.publish(notice)
                 told = True
                 await asyncio.sleep(LONGEST_S)

@@ -33,6 +33,7 @@ from app.core.texts import Texts, amount_text, visible
 from app.core.tool import READ_FILE_PART
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
+from app.engine.prompts import Lines
 
 # Tokens a character takes, measured with the tokenizers of six families of models.
 _LETTER, _DIGIT, _SIGN, _SPACE, _OTHER = 0.265, 1.1, 0.5, 0.1, 1.0
@@ -385,9 +386,8 @@ def summary_line(summary: Message, texts: Texts) -> str:
     key = "summary.pruned" if summary.note == SummaryNote.PRUNED else "summary.here"
     key = "summary.notes" if summary.author.kind == NOTES else key
     key = "summary.own" if summary.agent_id and not summary.through_message else key
-    return texts(
-        key, name=visible(summary.author.name), before=f"{summary.replaces or 0:,}", after=f"{after:,}"
-    )
+    before, now = f"{summary.replaces or 0:}", f"{after:}"
+    return texts(key, name=visible(summary.author.name), before=before, after=now)
 
 
 # The newest calls whose results stay whole, and what is left of the others, in characters.
@@ -471,9 +471,7 @@ Item = dict[str, object]
 _SHARE = 0.25
 
 
-def user_content(
-    message: Message, words: Mapping[str, str], model: AgentModel, *, partly: bool
-) -> str | list[Item]:
+def user_content(message: Message, words: Lines, model: AgentModel, *, partly: bool) -> str | list[Item]:
     """Return what the user said with its files as a model takes them: itself, as pictures, or as text.
 
     With `partly` the model can read on where it is given only the beginning of a long text.
@@ -501,7 +499,7 @@ def user_content(
     return [*files, {"type": "text", "text": text}, *pictures]
 
 
-def returned_pictures(results: Sequence[Message], words: Mapping[str, str], model: AgentModel) -> list[Item]:
+def returned_pictures(results: Sequence[Message], words: Lines, model: AgentModel) -> list[Item]:
     """Return what a model is sent of the pictures that its tools returned: nothing, or one item
     as the user's.
 
@@ -532,7 +530,7 @@ def with_seen(files: Sequence[Attachment], content: object) -> object:
     return [*seen, *parts_of(content)] if seen else content
 
 
-def context_text(file: Attachment, words: Mapping[str, str]) -> str:
+def context_text(file: Attachment, words: Lines) -> str:
     """Return the text of a context file `as_taken`; for one that the model sees, that it does."""
     if file.pages:
         return words["file_pages"].format(count=len(file.pages))
@@ -576,7 +574,7 @@ def look_words(cost: LookCost, name: str, words: Callable[..., str]) -> str:
     return " ".join(filter(None, (said, price)))
 
 
-def files_text(files: Sequence[Attachment], words: Mapping[str, str], model: AgentModel) -> str:
+def files_text(files: Sequence[Attachment], words: Lines, model: AgentModel) -> str:
     """Return files that a whole conversation is given, as text; all of them take no more than a part
     of the window.
     """
@@ -621,7 +619,7 @@ def _pdf_part(attachment: Attachment) -> Item:
     }
 
 
-def _file_text(attachment: Attachment, words: Mapping[str, str], model: AgentModel, *, partly: bool) -> str:
+def _file_text(attachment: Attachment, words: Lines, model: AgentModel, *, partly: bool) -> str:
     """Return the text of a file; with `partly`, of a long one only the beginning and how to read on."""
     if not partly or not is_long(attachment.text, model):
         return with_page_numbers(attachment.text, words["page"])

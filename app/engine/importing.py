@@ -24,6 +24,7 @@ from app.engine.chat.run import USER_AUTHOR
 from app.engine.chat.titles import title_of
 from app.engine.debate.modes import ROLES
 from app.engine.export.document import MOOT_SESSION
+from app.engine.prompts import Lines
 
 Kind = TypeVar("Kind")
 
@@ -64,7 +65,7 @@ class ForeignApp(Frozen):
 
     label: str
     is_of: Callable[[Any], bool]
-    chats: Callable[[Any, Mapping[str, str]], Iterator[ForeignChat]]
+    chats: Callable[[Any, Lines], Iterator[ForeignChat]]
 
 
 def taken(value: Any, kind: type[Kind], where: str) -> Kind:
@@ -122,7 +123,7 @@ def said(pieces: list[str], *, by_user: bool, name: str, at: Any) -> ForeignMess
     return ForeignMessage(by_user=by_user, text=text, name=name, at=moment(at)) if text else None
 
 
-def file_words(words: Mapping[str, str], name: str, *, is_picture: bool) -> str:
+def file_words(words: Lines, name: str, *, is_picture: bool) -> str:
     """Return what stands for a file that cannot come over."""
     return words["picture"] if is_picture else words["file"].format(name=name or "?")
 
@@ -138,7 +139,7 @@ def _is_chatgpt(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("mapping"), dict)
 
 
-def _chats_of_chatgpt(value: Any, words: Mapping[str, str]) -> Iterator[ForeignChat]:
+def _chats_of_chatgpt(value: Any, words: Lines) -> Iterator[ForeignChat]:
     nodes = {node_id: taken(item, dict, f"mapping.{node_id}") for node_id, item in value["mapping"].items()}
     parents = {node_id: text_in(node, "parent") for node_id, node in nodes.items()}
     leaf = text_in(value, "current_node")
@@ -172,9 +173,7 @@ def _newest_leaf(nodes: Mapping[str, dict[str, Any]]) -> str:
     return max(leaves, key=made, default="")
 
 
-def _message_of_chatgpt(
-    raw: dict[str, Any], model: str, words: Mapping[str, str], where: str
-) -> ForeignMessage | None:
+def _message_of_chatgpt(raw: dict[str, Any], model: str, words: Lines, where: str) -> ForeignMessage | None:
     author = taken(raw.get("author"), dict, f"{where}.author")
     role = text_in(author, "role")
     details = as_object(raw.get("metadata"))
@@ -196,7 +195,7 @@ def _message_of_chatgpt(
     return said(pieces, by_user=role == "user", name=name or model, at=raw.get("create_time"))
 
 
-def _pieces(content: dict[str, Any], role: str, words: Mapping[str, str], where: str) -> list[str]:
+def _pieces(content: dict[str, Any], role: str, words: Lines, where: str) -> list[str]:
     kind = content.get("content_type")
     if kind in ("code", "execution_output"):
         text = text_in(content, "text")
@@ -213,7 +212,7 @@ def _pieces(content: dict[str, Any], role: str, words: Mapping[str, str], where:
     return pieces
 
 
-def _part(part: dict[str, Any], words: Mapping[str, str]) -> str:
+def _part(part: dict[str, Any], words: Lines) -> str:
     kind = text_in(part, "content_type")
     if kind == "audio_transcription":
         return text_in(part, "text")
@@ -256,7 +255,7 @@ def _is_claude(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("chat_messages"), list)
 
 
-def _chats_of_claude(value: Any, words: Mapping[str, str]) -> Iterator[ForeignChat]:
+def _chats_of_claude(value: Any, words: Lines) -> Iterator[ForeignChat]:
     raws = [taken(item, dict, f"chat_messages[{place}]") for place, item in enumerate(value["chat_messages"])]
     model = text_in(value, "model") or _CLAUDE_NAME
     found = (
@@ -281,9 +280,7 @@ def _shown_in_claude(value: dict[str, Any], raws: list[dict[str, Any]]) -> list[
     return [by_id[message_id] for message_id in path_to(leaf, parents)] or raws
 
 
-def _message_of_claude(
-    raw: dict[str, Any], model: str, words: Mapping[str, str], where: str
-) -> ForeignMessage | None:
+def _message_of_claude(raw: dict[str, Any], model: str, words: Lines, where: str) -> ForeignMessage | None:
     sender = text_in(raw, "sender")
     if sender not in ("human", "user", "assistant"):
         return None
@@ -303,7 +300,7 @@ def _message_of_claude(
     return said(pieces, by_user=sender != "assistant", name=model, at=raw.get("created_at"))
 
 
-def _block(block: Any, words: Mapping[str, str]) -> str:
+def _block(block: Any, words: Lines) -> str:
     kind = text_in(block, "type")
     if kind == "text":
         return text_in(block, "text")
@@ -336,7 +333,7 @@ def _is_lobe_chat(value: Any) -> bool:
     return any(isinstance(_lists(value).get(name), list) for name in ("messages", "sessions", "topics"))
 
 
-def _chats_of_lobe_chat(value: Any, words: Mapping[str, str]) -> Iterator[ForeignChat]:
+def _chats_of_lobe_chat(value: Any, words: Lines) -> Iterator[ForeignChat]:
     lists = _lists(value)
     sessions = {text_in(row, "id"): row for row in _rows(lists, "sessions")}
     topics = {text_in(row, "id"): row for row in _rows(lists, "topics")}
@@ -370,7 +367,7 @@ def _rows(lists: dict[str, Any], name: str) -> list[dict[str, Any]]:
 
 
 def _message_of_lobe_chat(
-    raw: dict[str, Any], session: dict[str, Any] | None, words: Mapping[str, str], where: str
+    raw: dict[str, Any], session: dict[str, Any] | None, words: Lines, where: str
 ) -> ForeignMessage | None:
     role = text_in(raw, "role")
     if role not in ("user", "assistant"):
@@ -409,7 +406,7 @@ def _is_open_webui(value: Any) -> bool:
     return has_tree or (chat is not value and isinstance(chat.get("messages"), list))
 
 
-def _chats_of_open_webui(value: Any, words: Mapping[str, str]) -> Iterator[ForeignChat]:
+def _chats_of_open_webui(value: Any, words: Lines) -> Iterator[ForeignChat]:
     chat = _inside(value)
     models = chat.get("models")
     named = (
@@ -443,7 +440,7 @@ def _shown_in_open_webui(chat: dict[str, Any]) -> list[tuple[str, dict[str, Any]
 
 
 def _message_of_open_webui(
-    raw: dict[str, Any], named: str, words: Mapping[str, str], where: str
+    raw: dict[str, Any], named: str, words: Lines, where: str
 ) -> ForeignMessage | None:
     role = text_in(raw, "role")
     if role not in ("user", "assistant"):
@@ -564,7 +561,7 @@ class Surroundings(Frozen):
     that are taken.
     """
 
-    words: Mapping[str, str]
+    words: Lines
     language: str
     agent: Agent | None
     taken: Collection[str]

@@ -1,8 +1,12 @@
 """The texts that go to models: `prompts/<language>/<name>.txt`; and those of the window, for documents."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from app.core.texts import LANGUAGES, Texts
+
+Lines = Mapping[str, str]
+"""The texts of a file of `key = text` lines, by their keys."""
 
 
 class Prompts:

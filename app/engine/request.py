@@ -26,7 +26,7 @@ from app.engine.history import pruned_calls, short_result, summary_for, turn_not
 from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.names import label_of
-from app.engine.prompts import Prompts
+from app.engine.prompts import Lines, Prompts
 
 WINDOW = 15
 """How many of its last messages a debate sends where nothing else is chosen."""
@@ -225,7 +225,7 @@ def request_of(
     live: LiveSession,
     items: list[history.Item],
     functions: Sequence[Mapping[str, object]],
-    words: Mapping[str, str],
+    words: Lines,
     about_user: str,
 ) -> ModelRequest:
     """Return a request that every provider accepts: it begins and ends with the user's words."""
@@ -253,14 +253,14 @@ def request_of(
     )
 
 
-def items_before(turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> list[history.Item]:
+def items_before(turn: AgentTurn, live: LiveSession, words: Lines) -> list[history.Item]:
     """Return what a turn begins with: what came before it, or the task of a sub-agent."""
     if turn.task:
         return [{"role": Role.USER, "content": turn.task}]
     return history_of(turn, live, words).items(words)
 
 
-def news_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> str:
+def news_of(turn: AgentTurn, live: LiveSession, words: Lines) -> str:
     """Return the session's state for a turn's next call, "" where the turn knows it already.
 
     The message that the call makes keeps it, so that later requests say the same in the same place.
@@ -278,7 +278,7 @@ def name_of(function: Mapping[str, object]) -> str:
     return str(inner["name"]) if isinstance(inner, Mapping) else ""
 
 
-def _system(turn: AgentTurn, words: Mapping[str, str], has_tools: bool, about_user: str, folder: str) -> str:
+def _system(turn: AgentTurn, words: Lines, has_tools: bool, about_user: str, folder: str) -> str:
     agent = turn.agent
     parts = [words["who"].format(name=agent.name)]
     parts += [words["role"].format(role=agent.role)] if agent.role else []
@@ -308,7 +308,7 @@ class History(Frozen, kw_only=False):
     turns: Sequence[tuple[str, list[history.Item]]]
     pinned: Sequence[object] = ()
 
-    def items(self, words: Mapping[str, str]) -> list[history.Item]:
+    def items(self, words: Lines) -> list[history.Item]:
         """Return it as the items of a request."""
         items = [item for _, turn in self.turns for item in turn]
         if self.summary is None:
@@ -319,7 +319,7 @@ class History(Frozen, kw_only=False):
         return [{"role": Role.USER, "content": notes}, *items]
 
 
-def history_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str], *, until: str = "") -> History:
+def history_of(turn: AgentTurn, live: LiveSession, words: Lines, *, until: str = "") -> History:
     """Return what came before a turn, as its assistant is sent it; with `until` what came up to that turn,
     as it would be sent without a summary of just that.
     """
@@ -338,7 +338,7 @@ def history_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str], *, 
 
 
 def _pinned_parts(
-    covered: Sequence[Message], live: LiveSession, words: Mapping[str, str], turn: AgentTurn
+    covered: Sequence[Message], live: LiveSession, words: Lines, turn: AgentTurn
 ) -> list[object]:
     """Return what is pinned of messages that a summary stands for, in the order of pinning."""
     order = live.session.pinned
@@ -349,9 +349,7 @@ def _pinned_parts(
     return parts
 
 
-def _past_items(
-    turn_id: str, turn: AgentTurn, live: LiveSession, words: Mapping[str, str]
-) -> list[history.Item]:
+def _past_items(turn_id: str, turn: AgentTurn, live: LiveSession, words: Lines) -> list[history.Item]:
     messages = live.turns.said(turn_id)
     if messages[0].role == Role.USER:
         return [_user_item(messages[0], words, turn)]
@@ -375,7 +373,7 @@ def turn_items(
     turn_id: str,
     turn: AgentTurn,
     live: LiveSession,
-    words: Mapping[str, str],
+    words: Lines,
     *,
     past: bool = False,
     until: str = "",
@@ -458,7 +456,7 @@ def _with_last_pictures(items: Sequence[history.Item]) -> list[history.Item]:
     return kept
 
 
-def _pictures_item(message: Message, turn: AgentTurn, words: Mapping[str, str]) -> history.Item:
+def _pictures_item(message: Message, turn: AgentTurn, words: Lines) -> history.Item:
     """Return what is sent of an answer's pictures: to the model that made them the pictures,
     to others their names.
     """
@@ -469,7 +467,7 @@ def _pictures_item(message: Message, turn: AgentTurn, words: Mapping[str, str]) 
     return {"content": "\n\n".join(filter(None, (message.content.strip(), *names)))}
 
 
-def _result_text(result: Message | None, words: Mapping[str, str], *, short: bool) -> str:
+def _result_text(result: Message | None, words: Lines, *, short: bool) -> str:
     if result is None or result.state not in (MessageState.DONE, MessageState.FAILED):
         return words["lost"]
     text = result.content or "(nothing)"
@@ -485,7 +483,7 @@ def _result_text(result: Message | None, words: Mapping[str, str], *, short: boo
     return text
 
 
-def _foreign(turn_id: str, turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> list[str]:
+def _foreign(turn_id: str, turn: AgentTurn, live: LiveSession, words: Lines) -> list[str]:
     """Return another assistant's turn as this one reads it: its labelled words, without its tools.
     Only the orchestrator is told that a member gave no answer.
 
@@ -510,7 +508,7 @@ def _foreign(turn_id: str, turn: AgentTurn, live: LiveSession, words: Mapping[st
     return texts
 
 
-def _user_item(message: Message, words: Mapping[str, str], turn: AgentTurn) -> history.Item:
+def _user_item(message: Message, words: Lines, turn: AgentTurn) -> history.Item:
     if message.author.program:
         message = replace(message, content=f"[{label_of(message.author)}]: {message.content}")
     content = history.user_content(message, words, turn.agent_model, partly=FILE_PARTS in turn.given)
@@ -652,7 +650,7 @@ def temperature_of(creativity: str) -> float | None:
     return _TEMPERATURES.get(creativity)
 
 
-def length_words(length: str, words: Mapping[str, str]) -> list[str]:
+def length_words(length: str, words: Lines) -> list[str]:
     """Return the sentence that asks for answers of a length, none where it is left to the model."""
     wish = words.get(f"length.{length}", "")
     return [wish] if wish else []

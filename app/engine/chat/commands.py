@@ -66,9 +66,7 @@ MAX_REASON = 2_000
 MODES = (AgentMode.DEFAULT, AgentMode.SETTINGS)
 
 
-def begun_with(
-    message: Message, folder: str, asked_by: str = "", done_means: Sequence[str] = ()
-) -> dict[str, Any]:
+def begun_with(message: Message, folder: str, asked_by: str, done_means: Sequence[str]) -> dict[str, Any]:
     """Return what a session that begins with a message has. Raises BadInput for unfit criteria."""
     return {
         "id": new_id(),
@@ -487,15 +485,13 @@ class Chats:
         idle = live.session.status == Status.IDLE and not live.session.reason
         return idle and bool(queue) and self._drafts.holds(live.id, queue[0].id)
 
-    def _add_to_work(
-        self, live: LiveSession, text: str, attachments: tuple[Attachment, ...], by: str
-    ) -> None:
+    def _add_to_work(self, live: LiveSession, text: str, files: tuple[Attachment, ...], by: str) -> None:
         """Add a message for steps that begin from now on; the last begin again if all are done."""
         turn_id, done = live.turns.work_turn, live.session.status == Status.COMPLETED
         if not turn_id:
             raise BadInput("workflow_asks_nothing", title=live.session.title)
         begun = live.messages[0].turn_id
-        live.finish_message(user_message(text, attachments, begun, by=by, turn_id=turn_id))
+        live.finish_message(user_message(text, files, begun, by=by, turn_id=turn_id))
         if done:
             self._change(live, budget_from=new_id())
             self._sessions.run(live)
@@ -753,9 +749,8 @@ class Summaries:
         text = clean_text(text).strip()
         if not text:
             raise BadInput("summary_empty")
-        edited = replace(
-            before, id=new_id(), content=text, note=SummaryNote.EDITED, usage=None, created_at=utc_now()
-        )
+        edited = replace(before, id=new_id(), content=text, note=SummaryNote.EDITED)
+        edited = replace(edited, usage=None, created_at=utc_now())
         unused = {*live.session.unused_summaries, before.id}
         live.finish_message(edited, **live.session.without_summaries(unused))
 

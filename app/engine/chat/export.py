@@ -40,11 +40,8 @@ class ChatDocument:
         self._lines = prompts.lines(self._session.chat.language, "export")
         self._texts = prompts.shown(self._session.chat.language)
         self._doubts = prompts.lines(self._session.chat.language, "criteria")
-        self._approvals = {
-            message.id
-            for message in self._messages
-            if message.prompt is not None and message.prompt.type == PromptType.APPROVAL
-        }
+        asked = ((item.id, item.prompt) for item in self._messages if item.prompt is not None)
+        self._approvals = {item for item, prompt in asked if prompt.type == PromptType.APPROVAL}
 
     def parts(self) -> Iterator[DocumentPart]:
         """Yield it part by part: of a group first the report, and the way to it last."""
@@ -157,9 +154,8 @@ class ChatDocument:
             who, what = (str(given.get(argument, "")) for argument in _GIVES[call.name])
             child = self._turns.first(self._turns.child_turn(item.message.turn_id, call.id) or "")
             name = child.author.name if child is not None else self._name(who) or self._lines["unknown"]
-            yield Entry(
-                heading=self._lines["hands_over"].format(name=name), body=closed(_cut(what)), depth=depth
-            )
+            heading = self._lines["hands_over"].format(name=name)
+            yield Entry(heading=heading, body=closed(_cut(what)), depth=depth)
         elif call.name == SET_PLAN or call.name not in TOLD_ELSEWHERE:
             name = tool_name(call.name, self._texts)
             heading = self._lines["plan" if call.name == SET_PLAN else "call"].format(name=name)

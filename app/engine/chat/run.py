@@ -87,10 +87,9 @@ class ChatRun(Run):
             case Send(queued) if not self._pausing:
                 message = user_message(queued.text, queued.attachments, chat.head, by=queued.by)
                 choice = model_for(message, queued.provider, queued.model)
-                changed = replace(
-                    chat, queue=chat.queue[1:], head=message.turn_id, budget_from=message.id, choice=choice
-                )
-                self._live.finish_message(message, chat=changed)
+                chat = replace(chat, queue=chat.queue[1:], choice=choice)
+                chat = replace(chat, head=message.turn_id, budget_from=message.id)
+                self._live.finish_message(message, chat=chat)
             case _:
                 self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
 
@@ -102,6 +101,7 @@ class ChatRun(Run):
         chat, criteria = live.chat_session.chat, live.session.all_criteria(due=True)
         waived = all(criterion.state == CriterionState.ACCEPTED for criterion in criteria)
         fresh = any(criterion.state == CriterionState.OPEN for criterion in criteria)
+        missing = told_missing(criteria, self._services.prompts, chat.language)
         if fresh or (not waived and not is_checked(live, turn_id, call_id)):
             asked = [item.content for item in live.shown() if item.by_user and item.answers is None]
             wanted = Check(
@@ -116,9 +116,7 @@ class ChatRun(Run):
             live.finish_messages(checked.messages, *checked.events, **checked.fields(live.session))
         elif all(criterion.settled for criterion in criteria):
             live.change(status=Status.COMPLETED, reason="")
-        elif number >= MOST_ROUNDS or not self._send_back(
-            told_missing(criteria, self._services.prompts, chat.language)
-        ):
+        elif number >= MOST_ROUNDS or not self._send_back(missing):
             live.change(status=Status.PAUSED, reason=Reason.CRITERIA_UNMET)
 
     def _send_back(self, missing: str) -> bool:

@@ -63,12 +63,8 @@ class Titles:
             return
         self._asked.add(session_id)
         question, answer, model = source
-        text = self._prompts.text(
-            live.session.language,
-            "title",
-            question=question.content[:EXCERPT],
-            answer=answer.content[:EXCERPT],
-        )
+        asked, said = question.content[:EXCERPT], answer.content[:EXCERPT]
+        text = self._prompts.text(live.session.language, "title", question=asked, answer=said)
         request = one_message(model.provider, model.model, text)
         used = partial(self._sessions.note_unsaid, live)
         try:

@@ -174,10 +174,9 @@ class DebateRun(StepRun):
         writers = {item: name for item, name in known.items() if not models.paused_for(seat_of(item)[0])}
         if not writers:
             return False
+        prompts = self._services.prompts
         with self._telling(Reason.SUMMARISING):
-            failure = await write_notes(
-                live, part, writers, models, self._services.prompts, waits=self._waits
-            )
+            failure = await write_notes(live, part, writers, models, prompts, waits=self._waits)
         if failure and failure != FailureKind.BUDGET_MONTH and not self._unnoted:
             live.notice("notes_failed", kind=failure)
         self._unnoted = spoken.round if failure else self._unnoted

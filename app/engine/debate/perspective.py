@@ -18,7 +18,7 @@ from app.engine.debate.modes import ROLES, motion_of, role_name, system_prompt
 from app.engine.history import context_text, merged, summary_for, with_seen
 from app.engine.live_session import LiveSession
 from app.engine.names import LABEL_OF_PROGRAM, USER_NAMES, addressed, label_of
-from app.engine.prompts import Prompts
+from app.engine.prompts import Lines, Prompts
 from app.engine.request import SMALL_MODEL_OPTIONS, WINDOW, temperature_of
 
 TRANSCRIPT_CONTEXT = 6_000
@@ -218,7 +218,7 @@ def _forged(names: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?i)(^|[\n\r\u2028\u2029\x85\v\f])[^\S\n]*[\[［]\s*({known})\s*[\]］]\s*[:：]")
 
 
-def _brief(debate: Debate, prompts: Prompts, names: tuple[str, ...], words: Mapping[str, str]) -> str:
+def _brief(debate: Debate, prompts: Prompts, names: tuple[str, ...], words: Lines) -> str:
     parts = [prompts.text(debate.language, "brief", topic=defuse(debate.topic.strip(), names))]
     for file in debate.context:
         text = defuse(context_text(file, words), names)

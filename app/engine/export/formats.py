@@ -5,7 +5,7 @@ Also what documents share: the line below a message, escaped Markdown.
 
 import base64
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from html import escape
@@ -24,6 +24,7 @@ from app.core.texts import (
     with_lower_headings,
 )
 from app.engine.export.document import Chart, DocumentHead, DocumentPart, Entry, ListItem, Section
+from app.engine.prompts import Lines
 
 # Markdown ignores an underscore inside a word, and an & that begins no entity.
 # Without the closing bracket: between `\[` and `\]` is a formula.
@@ -42,12 +43,12 @@ def moment(iso: str) -> str:
         return iso
 
 
-def named(lines: Mapping[str, str], prefix: str, code: str) -> str:
+def named(lines: Lines, prefix: str, code: str) -> str:
     """Return the text `<prefix>.<code>`; "unknown" for a code that only a file can have brought."""
     return lines.get(f"{prefix}.{code}", lines["unknown"])
 
 
-def marks(message: Message, lines: Mapping[str, str], texts: Texts) -> list[str]:
+def marks(message: Message, lines: Lines, texts: Texts) -> list[str]:
     """Return the remarks below a message that was cut, failed, or carries a warning."""
     found = []
     if message.state == MessageState.STOPPED:
@@ -62,7 +63,7 @@ def marks(message: Message, lines: Mapping[str, str], texts: Texts) -> list[str]
     return found
 
 
-def said_by(message: Message, lines: Mapping[str, str]) -> str:
+def said_by(message: Message, lines: Lines) -> str:
     """Return who said a message: the user, a program in the user's place, or a model by its name."""
     if message.author.program:
         return lines["through_mcp"].format(name=message.author.program)

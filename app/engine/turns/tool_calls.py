@@ -44,7 +44,7 @@ from app.core.turns import handed_at_once, last_answer, unanswered
 from app.engine.availability import NotFree
 from app.engine.library.agents import SUB_AGENT, AgentDirectory, Delegation, delegation, failed, succeeded
 from app.engine.live_session import LiveSession
-from app.engine.prompts import Prompts
+from app.engine.prompts import Lines, Prompts
 from app.engine.request import (
     ORCHESTRATOR,
     SMALL_MODEL_OPTIONS,
@@ -189,7 +189,7 @@ def _history(turn: AgentTurn, live: LiveSession) -> list[dict[str, object]]:
     return found[::-1]
 
 
-def _notes(messages: Sequence[Message], words: Mapping[str, str]) -> list[str]:
+def _notes(messages: Sequence[Message], words: Lines) -> list[str]:
     names = {call.id: call for message in messages for call in message.tool_calls}
     notes = []
     for message in messages:

@@ -39,7 +39,7 @@ from app.engine.live_session import LiveSession
 from app.engine.names import normal
 from app.engine.runner import Sessions
 from app.engine.turns.context import MeteredModels
-from app.engine.workflow.director import begun, call_id, changes, decide, reopened, with_step
+from app.engine.workflow.director import Steps, begun, call_id, changes, decide, reopened, with_step
 from app.engine.workflow.run import WorkflowRun, write_steps
 
 NONE = "none"
@@ -171,17 +171,12 @@ class Workflows(Definitions[WorkflowDefinition]):
         definition = with_assistants(self.find(definition_id), assistants)
         self._check_runs(definition)
         message = user_message(checked_text(command, attachments), attachments, "")
-        chat = Chat(
-            assistant_id=WORKFLOW,
-            assistant_name=definition.name,
-            budget_from=message.id,
-            language=self._language(),
-            **own,
-        )
+        chat = Chat(assistant_id=WORKFLOW, assistant_name=definition.name, budget_from=message.id, **own)
+        chat = replace(chat, language=self._language())
         work = WorkflowState(definition=definition, command=message.content, steps=begun(definition))
         asked = self._asked.pop(command.strip(), None)
         unsaid = () if asked is None else (asked,)
-        begins = begun_with(message, folder, done_means=done_means)
+        begins = begun_with(message, folder, "", done_means)
         session = WorkflowSession(**begins, chat=chat, workflow=work, unsaid=unsaid)
         return await self._sessions.start(session, message)
 
@@ -195,9 +190,8 @@ class Workflows(Definitions[WorkflowDefinition]):
             names = " / ".join(visible(worker.name) for worker in workers if not is_temporary(worker))
             if workers:
                 parts.setdefault(names or texts("workflow.who.temporary"), []).append(visible(step.name))
-        each = (
-            texts("workflow.who.part", name=name, steps=", ".join(steps)) for name, steps in parts.items()
-        )
+        listed = ((name, ", ".join(steps)) for name, steps in parts.items())
+        each = (texts("workflow.who.part", name=name, steps=steps) for name, steps in listed)
         return texts("workflow.who", parts=", ".join(each))
 
     def takers(self, session_id: str, step_id: str) -> list[Agent]:
@@ -269,9 +263,8 @@ class Workflows(Definitions[WorkflowDefinition]):
         """Skip a step; steps that depend on it go on or are blocked, as the definition says."""
         live, state = await self._at(session_id, step_id)
         run = self._sessions.running(live.id)
-        if state.state in (StepStatus.DONE, StepStatus.SKIPPED) or (
-            state.state == StepStatus.RUNNING and run is not None
-        ):
+        runs = state.state == StepStatus.RUNNING and run is not None
+        if runs or state.state in (StepStatus.DONE, StepStatus.SKIPPED):
             raise BadInput("step_not_skippable", step=step_id)
         if isinstance(run, WorkflowRun):
             run.leave_out(step_id)
@@ -279,12 +272,10 @@ class Workflows(Definitions[WorkflowDefinition]):
 
     async def _at(self, session_id: str, step_id: str) -> tuple[LiveSession, StepState]:
         live = await self._sessions.open_chat(session_id)
-        for state in self._work(live).steps:
-            if state.id == step_id:
-                return live, state
-        raise NotFound(
-            "step_not_found", step=step_id, steps=", ".join(step.id for step in self._work(live).steps)
-        )
+        states = {state.id: state for state in self._work(live).steps}
+        if step_id not in states:
+            raise NotFound("step_not_found", step=step_id, steps=", ".join(states))
+        return live, states[step_id]
 
     def _work(self, live: LiveSession) -> WorkflowState:
         return live.workflow_session.workflow
@@ -294,9 +285,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         steps = with_step(work.definition, work.steps, state)
         self._change(live, changes(work.steps, steps))
 
-    def _change(
-        self, live: LiveSession, changed: tuple[StepState, ...], closed: StepState | None = None
-    ) -> None:
+    def _change(self, live: LiveSession, changed: Steps, closed: StepState | None = None) -> None:
         """Write steps and resume the workflow with them."""
         by_id = {state.id: state for state in changed}
         if closed is not None and closed.id in by_id:
@@ -336,7 +325,5 @@ class Workflows(Definitions[WorkflowDefinition]):
     def _from_shared(self, document: Mapping[str, Any]) -> Shared[WorkflowDefinition]:
         shared, steps = super()._from_shared(document), document["steps"]
         known = {described.name for described in fields(WorkflowStep)}
-        unknown = [name for step in steps for name in step if name not in known]
-        return replace(
-            shared, dropped=(*shared.dropped, *(f"steps: {name[:40]}" for name in dict.fromkeys(unknown)))
-        )
+        unknown = dict.fromkeys(name for step in steps for name in step if name not in known)
+        return replace(shared, dropped=(*shared.dropped, *(f"steps: {name[:40]}" for name in unknown)))

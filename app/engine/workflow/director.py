@@ -4,7 +4,7 @@ Asked by the workflow's run and its commands.
 """
 
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from app.core.definitions import (
@@ -18,18 +18,20 @@ from app.core.definitions import (
 from app.core.session import Reason
 from app.engine.director import Ask, Call, Decision, Finish, Halt, Wait
 
+Steps = tuple[StepState, ...]
+
 
 def call_id(state: StepState) -> str:
     """Return the id of the call that a step's attempt answers."""
     return f"{state.id}.{state.attempt}"
 
 
-def begun(definition: WorkflowDefinition) -> tuple[StepState, ...]:
+def begun(definition: WorkflowDefinition) -> Steps:
     """Return the steps of a new instance."""
     return settled(definition, tuple(StepState(id=step.id) for step in definition.steps))
 
 
-def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> tuple[StepState, ...]:
+def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> Steps:
     """Return the steps with the consequences of their states: those that can begin are ready, those that a
     skip or a stop keeps from it are skipped with the reason `blocked`, and those behind a failed one stay
     pending.
@@ -38,13 +40,8 @@ def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> tupl
     after = dependents(definition)
     steps = {step.id: step for step in definition.steps}
     # A step is visited once all before it have ended, so a chain of any length takes one pass.
-    open_before = {
-        step.id: sum(
-            by_id[item].state not in STEP_ENDED or by_id[item].state == StepStatus.FAILED
-            for item in dict.fromkeys(step.depends_on)
-        )
-        for step in definition.steps
-    }
+    ended = {state.id for state in states if state.state in STEP_ENDED and state.state != StepStatus.FAILED}
+    open_before = {step.id: len({*step.depends_on} - ended) for step in definition.steps}
     for step in definition.steps:
         if open_before[step.id] and by_id[step.id].state == StepStatus.READY:
             # A step it depends on is retried.
@@ -66,11 +63,8 @@ def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> tupl
 
 
 def _blocks(when_skipped: str, state: StepState) -> bool:
-    if state.state == StepStatus.CANCELLED:
-        return True
-    return state.state == StepStatus.SKIPPED and (
-        when_skipped == WhenSkipped.BLOCKS or state.reason == Reason.BLOCKED
-    )
+    blocks = when_skipped == WhenSkipped.BLOCKS or state.reason == Reason.BLOCKED
+    return state.state == StepStatus.CANCELLED or (state.state == StepStatus.SKIPPED and blocks)
 
 
 def decide(states: Sequence[StepState], at_work: Collection[str]) -> Decision:
@@ -90,14 +84,12 @@ def decide(states: Sequence[StepState], at_work: Collection[str]) -> Decision:
     return Halt(Reason.STEP_FAILED if failed else Reason.BY_USER)
 
 
-def changes(before: Sequence[StepState], after: Sequence[StepState]) -> tuple[StepState, ...]:
+def changes(before: Sequence[StepState], after: Sequence[StepState]) -> Steps:
     """Return the steps that are not as they were before."""
     return tuple(new for new, old in zip(after, before, strict=True) if new != old)
 
 
-def with_step(
-    definition: WorkflowDefinition, states: Sequence[StepState], state: StepState
-) -> tuple[StepState, ...]:
+def with_step(definition: WorkflowDefinition, states: Sequence[StepState], state: StepState) -> Steps:
     """Return the steps with one in another state; the steps it had blocked are settled again."""
     again = reopened(definition, states, state.id)
     return settled(definition, tuple(state if item.id == state.id else item for item in again))
@@ -113,7 +105,7 @@ def last_workers(definition: WorkflowDefinition) -> set[str]:
     return {step.id for step in definition.steps if step.id not in gates and not leads_on(step.id)}
 
 
-def last_again(definition: WorkflowDefinition, states: tuple[StepState, ...]) -> tuple[StepState, ...]:
+def last_again(definition: WorkflowDefinition, states: Steps) -> tuple[StepState, ...]:
     """Return the steps with those to be taken again that were done last."""
     after, done = dependents(definition), {state.id for state in states if state.state == StepStatus.DONE}
     for step_id in done:
@@ -122,9 +114,7 @@ def last_again(definition: WorkflowDefinition, states: tuple[StepState, ...]) ->
     return states
 
 
-def reopened(
-    definition: WorkflowDefinition, states: Sequence[StepState], step_id: str
-) -> tuple[StepState, ...]:
+def reopened(definition: WorkflowDefinition, states: Sequence[StepState], step_id: str) -> Steps:
     """Return the steps with one to be retried, and those it had blocked pending; finished steps stay,
     but for gates.
     """
@@ -132,7 +122,7 @@ def reopened(
     gates = {step.id for step in definition.steps if step.gate}
     again = {step_id}
     due = deque([step_id])
-    by_id: Mapping[str, StepState] = {state.id: state for state in states}
+    by_id = {state.id: state for state in states}
     while due:
         for item in after.get(due.popleft(), ()):
             state = by_id[item]
@@ -141,10 +131,6 @@ def reopened(
             if item not in again and (blocked or passed):
                 again.add(item)
                 due.append(item)
-    fresh = tuple(
-        replace(state, state=StepStatus.PENDING, reason="", turn_id="", asked_again=False)
-        if state.id in again
-        else state
-        for state in states
-    )
-    return settled(definition, fresh)
+    for item in again:
+        by_id[item] = replace(by_id[item], state=StepStatus.PENDING, reason="", turn_id="", asked_again=False)
+    return settled(definition, tuple(by_id.values()))
