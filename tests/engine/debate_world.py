@@ -52,7 +52,7 @@ class DebateWorld(RuleBasedStateMachine):
         self.engine = bench.engine
         self.engine._documents = self.documents
         self.engine._secrets = MemorySecrets()
-        self.engine._calls._sleep, self.engine._calls._clock = self._sleep, lambda: self.now
+        self.engine._calls.rest, self.engine._calls._clock = self._sleep, lambda: self.now
         metered = MeteredModels(self.models, self.engine.usage, self.engine._calls)
         self.engine._services = replace(self.engine._services, models=metered, clock=lambda: self.now)
         self.known_calls = 0
