@@ -47,6 +47,7 @@ class Connections:
         self.warm, self.is_warm = self._models.warm, self._models.is_warm
         self.found_agents = self._models.found_agents
         self.known_facts, self.can_fetch_embedded = self._models.known_facts, self._models.can_fetch_embedded
+        self.fetch_embedded = self._models.fetch_embedded
 
     async def offers(self) -> tuple[FoundServer, ...]:
         """Look for servers on this computer; return those that are not configured yet.
@@ -54,11 +55,8 @@ class Connections:
         A server counts as configured once its models are chosen, or where the user switched it off.
         """
         found = await self._models.local_servers()
-        taken = {
-            _place(status.base_url)
-            for status in self._providers()
-            if status.base_url and (status.config.models or not status.config.enabled)
-        }
+        known = (item for item in self._providers() if item.config.models or not item.config.enabled)
+        taken = {_place(status.base_url) for status in known if status.base_url}
         return tuple(server for server in found if _place(server.address) not in taken)
 
     def draft(
@@ -88,10 +86,6 @@ class Connections:
         config = replace(self.draft(server.kind, server.address, server.name), models=server.models)
         await self._save(config)
         return config
-
-    async def fetch_embedded(self, progress: Callable[[int, int], None]) -> None:
-        """Fetch the built-in model's file and check its hash. Raises MootError; cancelling leaves nothing."""
-        await self._models.fetch_embedded(progress)
 
     async def try_out(self, config: catalog.ProviderConfig, key: str) -> TestResult:
         """Try a draft with a key; neither is saved. Raises BadInput for an impossible key."""
@@ -125,11 +119,8 @@ class Connections:
         """Look up what is known about models, by provider and name, so that `known_facts` says it; None
         for all on offer.
         """
-        offered = [
-            (status.config.id, model)
-            for status in self._providers()
-            for model in (status.models if status.ready and not status.local else ())
-        ]
+        ready = (status for status in self._providers() if status.ready and not status.local)
+        offered = [(status.config.id, model) for status in ready for model in status.models]
         for pair in offered if wanted is None else wanted:
             await self._models.facts(*pair)
 

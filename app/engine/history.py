@@ -94,14 +94,8 @@ def count_of(text: str) -> Count:
     ascii_text = text.encode("ascii", "ignore")
     letters, digits, spaces = (_count_in(ascii_text, kind) for kind in (_LETTERS, _DIGITS, _SPACES))
     hangul = 0 if len(ascii_text) == len(text) else len(text) - len(_HANGUL.sub("", text))
-    return Count(
-        letters,
-        digits,
-        spaces,
-        signs=len(ascii_text) - letters - digits - spaces,
-        hangul=hangul,
-        others=len(text) - len(ascii_text) - hangul,
-    )
+    signs = len(ascii_text) - letters - digits - spaces
+    return Count(letters, digits, spaces, signs, hangul, len(text) - len(ascii_text) - hangul)
 
 
 class GrowingText:
@@ -365,11 +359,8 @@ def extract(messages: Sequence[Message], before: str, heading: str) -> str:
     while len(cut) > 2 and sum(map(tokens_of, cut)) > QUOTED:
         # The first message says what it is about, and the newest count most.
         del cut[1]
-    last = {
-        message.author.name: message.content.strip()
-        for message in messages
-        if message.role == Role.ASSISTANT and message.state == MessageState.DONE and message.content.strip()
-    }
+    ended = (item for item in messages if item.role == Role.ASSISTANT and item.state == MessageState.DONE)
+    last = {item.author.name: item.content.strip() for item in ended if item.content.strip()}
     parts = [_cut(before, 4 * _FIRST)] if before else []
     parts += ["\n".join((heading, *(f"- {text}" for text in cut)))] if cut else []
     parts += [f"[{name}]: {_cut(text, _LAST_ANSWER)}" for name, text in last.items()]
@@ -489,9 +480,8 @@ def user_content(message: Message, words: Lines, model: AgentModel, *, partly: b
             pictures += parts
         else:
             text = _file_text(attachment, words, model, partly=partly)
-            unseen = (
-                words["image_unseen"] if attachment.media_type.startswith("image/") else attachment.media_type
-            )
+            is_picture = attachment.media_type.startswith("image/")
+            unseen = words["image_unseen"] if is_picture else attachment.media_type
             texts.append(f"{title}\n{(text.strip() and text) or unseen}")
     text = "\n\n".join(texts) or "…"
     if not (files or pictures):
@@ -510,9 +500,8 @@ def returned_pictures(results: Sequence[Message], words: Lines, model: AgentMode
         return []
     names = ", ".join(" ".join(attachment.name.split()) for attachment in taken)
     said = {"type": "text", "text": words["returned_pictures"].format(names=names)}
-    return [
-        {"role": Role.USER, "content": [said, *(_picture_part(item.media_type, item.data) for item in taken)]}
-    ]
+    pictures = [_picture_part(item.media_type, item.data) for item in taken]
+    return [{"role": Role.USER, "content": [said, *pictures]}]
 
 
 def as_taken(file: Attachment, model: AgentModel) -> Attachment:
@@ -583,9 +572,8 @@ def files_text(files: Sequence[Attachment], words: Lines, model: AgentModel) -> 
     for file in files:
         cut = len(file.text) > most and tokens_of(file.text, model.model) > most
         text = file.text[:most] + "\n…" if cut else file.text
-        texts.append(
-            f"{words['attachment'].format(name=file.name)}\n{with_page_numbers(text, words['page'])}"
-        )
+        title = words["attachment"].format(name=file.name)
+        texts.append(f"{title}\n{with_page_numbers(text, words['page'])}")
     return "\n\n".join(texts)
 
 
@@ -612,11 +600,8 @@ def _seen_parts(file: Attachment) -> list[Item]:
 def _pdf_part(attachment: Attachment) -> Item:
     """Return a PDF file as providers take it; the number of its pages is for the estimate of its tokens."""
     url = f"data:{PDF};base64,{attachment.data}"
-    return {
-        "type": "file",
-        "file": {"filename": " ".join(attachment.name.split()), "file_data": url},
-        "pages": page_count(attachment),
-    }
+    file = {"filename": " ".join(attachment.name.split()), "file_data": url}
+    return {"type": "file", "file": file, "pages": page_count(attachment)}
 
 
 def _file_text(attachment: Attachment, words: Lines, model: AgentModel, *, partly: bool) -> str:
@@ -624,9 +609,8 @@ def _file_text(attachment: Attachment, words: Lines, model: AgentModel, *, partl
     if not partly or not is_long(attachment.text, model):
         return with_page_numbers(attachment.text, words["page"])
     shown = first_pages(attachment.text)
-    more = words["file_long"].format(
-        shown=len(shown), pages=len(pages_of(attachment.text)), tool=READ_FILE_PART
-    )
+    pages = len(pages_of(attachment.text))
+    more = words["file_long"].format(shown=len(shown), pages=pages, tool=READ_FILE_PART)
     return f"{numbered(shown, words['page'])}\n\n{more}"
 
 

@@ -71,9 +71,8 @@ class ForeignApp(Frozen):
 def taken(value: Any, kind: type[Kind], where: str) -> Kind:
     """Return the value where it is of a kind. Raises BadInput that says where it is not."""
     if not isinstance(value, kind):
-        raise BadInput(
-            "import_wrong", where=where[:200], detail=f"{type(value).__name__}, not {kind.__name__}"
-        )
+        detail = f"{type(value).__name__}, not {kind.__name__}"
+        raise BadInput("import_wrong", where=where[:200], detail=detail)
     return value
 
 
@@ -112,6 +111,11 @@ def path_to(leaf: str, parents: Mapping[str, str]) -> list[str]:
     return found[::-1]
 
 
+def _rows(lists: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    rows = taken(lists.get(name) or [], list, name)
+    return [taken(row, dict, f"{name}[{place}]") for place, row in enumerate(rows)]
+
+
 def joined(pieces: list[str]) -> str:
     """Return the pieces of a message as one text, an empty line between them."""
     return "\n\n".join(piece.strip("\n") for piece in pieces if piece.strip())
@@ -146,14 +150,11 @@ def _chats_of_chatgpt(value: Any, words: Lines) -> Iterator[ForeignChat]:
     if leaf not in nodes:
         leaf = _newest_leaf(nodes)
     model = text_in(value, "default_model_slug") or _CHATGPT_NAME
-    shown = (
-        (f"mapping.{node_id}.message", nodes[node_id].get("message")) for node_id in path_to(leaf, parents)
-    )
-    found = (
-        _message_of_chatgpt(taken(raw, dict, where), model, words, where)
-        for where, raw in shown
-        if raw is not None
-    )
+    found = []
+    for node_id in path_to(leaf, parents):
+        if (raw := nodes[node_id].get("message")) is not None:
+            where = f"mapping.{node_id}.message"
+            found.append(_message_of_chatgpt(taken(raw, dict, where), model, words, where))
     yield ForeignChat(
         app="chatgpt",
         source_id=text_in(value, "conversation_id", "id") or leaf,
@@ -231,10 +232,8 @@ def _with_sources(text: str, details: dict[str, Any]) -> str:
 
 
 def _links(items: Any) -> str:
-    found = (
-        (text_in(item, "title", "url"), text_in(item, "url")) for item in items or () if text_in(item, "url")
-    )
-    links = ", ".join(f"[{title}]({url})" for title, url in found)
+    found = [item for item in items or () if text_in(item, "url")]
+    links = ", ".join(f"[{text_in(item, 'title', 'url')}]({text_in(item, 'url')})" for item in found)
     return f"({links})" if links else ""
 
 
@@ -256,12 +255,10 @@ def _is_claude(value: Any) -> bool:
 
 
 def _chats_of_claude(value: Any, words: Lines) -> Iterator[ForeignChat]:
-    raws = [taken(item, dict, f"chat_messages[{place}]") for place, item in enumerate(value["chat_messages"])]
+    raws = _rows(value, "chat_messages")
     model = text_in(value, "model") or _CLAUDE_NAME
-    found = (
-        _message_of_claude(raw, model, words, f"chat_messages[{place}]")
-        for place, raw in enumerate(_shown_in_claude(value, raws))
-    )
+    shown = enumerate(_shown_in_claude(value, raws))
+    found = (_message_of_claude(raw, model, words, f"chat_messages[{place}]") for place, raw in shown)
     yield ForeignChat(
         app="claude",
         source_id=text_in(value, "uuid") or text_in(raws[0] if raws else {}, "uuid"),
@@ -349,21 +346,15 @@ def _chats_of_lobe_chat(value: Any, words: Lines) -> Iterator[ForeignChat]:
         topic, session = topics.get(topic_id, {}), sessions.get(session_id, {})
         # A sort that keeps the order of what has no date, or the same.
         messages = tuple(message for _, message in sorted(talk, key=lambda item: item[0]))
+        title = text_in(topic, "title") or text_in(session.get("meta"), "title") or text_in(session, "title")
         yield ForeignChat(
             app="lobe-chat",
             source_id=f"{session_id}/{topic_id}",
-            title=text_in(topic, "title")
-            or text_in(session.get("meta"), "title")
-            or text_in(session, "title"),
+            title=title,
             messages=messages,
             created_at=moment((topic or session).get("createdAt")),
             updated_at=moment((topic or session).get("updatedAt")),
         )
-
-
-def _rows(lists: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    rows = taken(lists.get(name) or [], list, name)
-    return [taken(row, dict, f"{name}[{place}]") for place, row in enumerate(rows)]
 
 
 def _message_of_lobe_chat(
@@ -408,10 +399,8 @@ def _is_open_webui(value: Any) -> bool:
 
 def _chats_of_open_webui(value: Any, words: Lines) -> Iterator[ForeignChat]:
     chat = _inside(value)
-    models = chat.get("models")
-    named = (
-        models[0] if isinstance(models, list) and models and isinstance(models[0], str) else _OPEN_WEBUI_NAME
-    )
+    models = as_list(chat.get("models"))
+    named = models[0] if models and isinstance(models[0], str) else _OPEN_WEBUI_NAME
     found = (_message_of_open_webui(raw, named, words, where) for where, raw in _shown_in_open_webui(chat))
     yield ForeignChat(
         app="open-webui",
@@ -433,10 +422,7 @@ def _shown_in_open_webui(chat: dict[str, Any]) -> list[tuple[str, dict[str, Any]
         if leaf not in nodes:
             leaf = max(nodes, key=lambda name: moment(nodes[name].get("timestamp")))
         return [(places[name], nodes[name]) for name in path_to(leaf, parents)]
-    listed = taken(chat.get("messages") or [], list, "messages")
-    return [
-        (f"messages[{place}]", taken(item, dict, f"messages[{place}]")) for place, item in enumerate(listed)
-    ]
+    return [(f"messages[{place}]", row) for place, row in enumerate(_rows(chat, "messages"))]
 
 
 def _message_of_open_webui(
@@ -500,10 +486,8 @@ class Arrival(Frozen):
         sizes = [(item.name, size_text(words, len(item.text or item.data))) for item in state.context]
         found = [("folder.instructions", state.instructions)]
         if isinstance(state, Debate):
-            voices = [
-                (item.name, item.system_prompt or item.persona or own_role(item.role))
-                for item in state.participants
-            ]
+            own = ((item, own_role(item.role)) for item in state.participants)
+            voices = [(item.name, item.system_prompt or item.persona or role) for item, role in own]
             if state.tools in (DebateTools.READING, DebateTools.OWN):
                 found.append(("setup.tools", words(f"setup.tools.{state.tools}")))
         else:
@@ -664,6 +648,8 @@ def session_of(chat: ForeignChat, agent: Agent | None, language: str) -> tuple[C
         )
         before = message.turn_id
         messages.append(message)
+    who = agent or Agent(id="", name="")
+    chat_here = Chat(assistant_id=who.id, assistant_name=who.name, head=before, language=language)
     session = ChatSession(
         id=chat.session_id,
         title=_title(chat),
@@ -671,11 +657,6 @@ def session_of(chat: ForeignChat, agent: Agent | None, language: str) -> tuple[C
         created_at=chat.created_at or messages[0].created_at,
         updated_at=messages[-1].created_at or chat.updated_at,
         source=f"{chat.app}/{chat.source_id}"[:200],
-        chat=Chat(
-            assistant_id=agent.id if agent else "",
-            assistant_name=agent.name if agent else "",
-            head=before,
-            language=language,
-        ),
+        chat=chat_here,
     )
     return session, messages

@@ -125,11 +125,8 @@ class LiveSession:
         What a checker said of criteria is left out: it is in these.
         """
         taken = {below for turn_id in turn_ids for below in self.turns.below(turn_id)}
-        return [
-            message
-            for message in self.whole_messages()
-            if message.turn_id in taken and message.role != Role.SUMMARY and message.part != CRITERIA
-        ]
+        said = (item for item in self.whole_messages() if item.turn_id in taken and item.part != CRITERIA)
+        return [message for message in said if message.role != Role.SUMMARY]
 
     def shown(self) -> list[Message]:
         """Return the messages of a chat's chosen version with their text so far, sub-agents' included,
@@ -245,11 +242,8 @@ class LiveSession:
         growing.text.append(text)
         growing.thinking.append(thinking)
         offset, growing.length = growing.length, growing.length + len(text)
-        self.tell(
-            events.MessageDelta(
-                session_id=self.id, message_id=message_id, offset=offset, text=text, thinking=thinking
-            )
-        )
+        about = {"session_id": self.id, "message_id": message_id}
+        self.tell(events.MessageDelta(**about, offset=offset, text=text, thinking=thinking))
 
     def take_back_text(self, message_id: str) -> None:
         """Turn the text of a streaming message so far into thinking; the message begins again."""
@@ -289,12 +283,9 @@ class LiveSession:
             self.finish_message(replace(message, state=MessageState.STOPPED, tool_calls=()))
 
     def _with_text(self, message: Message) -> Message:
-        return replace(
-            message,
-            content=self.text_of(message.id),
-            thinking=self.thinking_of(message.id),
-            tool_calls=self._growing[message.id].tool_calls,
-        )
+        text, thinking = self.text_of(message.id), self.thinking_of(message.id)
+        calls = self._growing[message.id].tool_calls
+        return replace(message, content=text, thinking=thinking, tool_calls=calls)
 
     def _put(self, message: Message) -> dict[str, object]:
         """Keep a message; return the changed fields of the session:
@@ -313,10 +304,9 @@ class LiveSession:
         if not begins or chat is None:
             return {}
         # What the user says now asks for new work.
-        asks = (
-            {"criteria": reopened(self.session.criteria)} if message.by_user and self.session.criteria else {}
-        )
-        return {"chat": replace(chat, head=message.turn_id), **asks}
+        asks = message.by_user and self.session.criteria
+        again = {"criteria": reopened(self.session.criteria)} if asks else {}
+        return {"chat": replace(chat, head=message.turn_id), **again}
 
     def _changed(self, fields: dict[str, object]) -> tuple[events.Event, ...]:
         """Change the session and return the event for it; none where nothing changes."""

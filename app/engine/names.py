@@ -77,10 +77,8 @@ def _aliases(participants: tuple[Participant, ...]) -> dict[str, tuple[str, ...]
     for participant_id, names in wanted.items():
         for name in names:
             owners.setdefault(name.casefold(), set()).add(participant_id)
-    return {
-        participant_id: tuple(name for name in names if len(owners[name.casefold()]) == 1)
-        for participant_id, names in wanted.items()
-    }
+    own = {name for name, who in owners.items() if len(who) == 1}
+    return {who: tuple(item for item in names if item.casefold() in own) for who, names in wanted.items()}
 
 
 def normal(text: str) -> str:
@@ -95,11 +93,8 @@ def find_names(text: str, participants: Sequence[Participant]) -> list[Found]:
 
 @lru_cache(maxsize=64)
 def _pattern(participants: tuple[Participant, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
-    owners = {
-        name.casefold(): participant_id
-        for participant_id, names in _aliases(participants).items()
-        for name in names
-    }
+    aliases = _aliases(participants).items()
+    owners = {name.casefold(): participant_id for participant_id, names in aliases for name in names}
     return _any_of(owners), owners
 
 

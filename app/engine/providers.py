@@ -16,7 +16,7 @@ from app.core import catalog
 from app.core.definitions import Agent, ServerPrompt
 from app.core.errors import BadInput, FailureKind, MootError, NotFound, StorageError
 from app.core.events import Event, EventBus, KeysChanged, Notice
-from app.core.message import Attachment
+from app.core.message import Attachments
 from app.core.provider import ProviderStatus
 from app.core.servers import (
     LOGIN,
@@ -181,9 +181,8 @@ def check_provider(config: catalog.ProviderConfig) -> catalog.ProviderConfig:
     if not _ID.fullmatch(config.id):
         raise BadInput("provider_id_invalid", provider=config.id)
     if catalog.provider_kind(config.kind) is None:
-        raise BadInput(
-            "provider_kind_unknown", kind=config.kind, kinds=", ".join(row.kind for row in catalog.KINDS)
-        )
+        kinds = ", ".join(row.kind for row in catalog.KINDS)
+        raise BadInput("provider_kind_unknown", kind=config.kind, kinds=kinds)
     if config.kind == catalog.PROGRAM and not config.command.strip():
         raise BadInput("agent_command_empty")
     if not config.base_url:
@@ -334,9 +333,7 @@ class Servers:
         """Return the prompts of the connected servers."""
         return tuple(prompt for status in self.all() for prompt in status.prompts)
 
-    async def prompt(
-        self, prompt: ServerPrompt, values: Mapping[str, str]
-    ) -> tuple[str, tuple[Attachment, ...]]:
+    async def prompt(self, prompt: ServerPrompt, values: Mapping[str, str]) -> tuple[str, Attachments]:
         """Return the text of a server's prompt, and the files it names; what is left empty is not sent.
 
         Raises BadInput with the server's words.
@@ -354,7 +351,7 @@ class Servers:
         with _in_words(name):
             return await self._tools.resources(name)
 
-    async def read_resource(self, name: str, uri: str) -> tuple[Attachment, ...]:
+    async def read_resource(self, name: str, uri: str) -> Attachments:
         """Return what is in a resource, as files. Raises BadInput with the server's words."""
         with _in_words(name):
             return await self._tools.read_resource(name, uri)
@@ -542,20 +539,13 @@ class Servers:
         """
         pairs = tuple(zip(given, saved, strict=True))
         moved = {old.fingerprint: new.fingerprint for old, new in pairs}
+        untyped = [(old, new) for old, new in pairs if old.name != typed]
 
         def carried(consents: frozenset[str]) -> frozenset[str]:
-            others = {
-                new.fingerprint
-                for old, new in pairs
-                if old.name != typed
-                and old.fingerprint not in consents
-                and any(place in changed for place in _places((new,)))
-            }
-            more = {
-                moved[fingerprint] + rest
-                for fingerprint, rest in ((consent[:64], consent[64:]) for consent in consents)
-                if fingerprint in moved
-            }
+            unknown = (pair for pair in untyped if pair[0].fingerprint not in consents)
+            others = {new.fingerprint for _, new in unknown if not _places((new,)).isdisjoint(changed)}
+            parts = ((consent[:64], consent[64:]) for consent in consents)
+            more = {moved[fingerprint] + rest for fingerprint, rest in parts if fingerprint in moved}
             return frozenset(consent for consent in consents if consent[:64] not in others) | more
 
         await self._documents.change_consents(carried)
@@ -570,13 +560,10 @@ class Servers:
 
     def _values(self, name: str, server: McpServer) -> dict[str, str]:
         """Return the stored values for the references of a server, under the name given."""
-        places = {field: secret_place(name, field) for field in secret_fields(server)}
-        values = {
-            field: self._secrets.get(place, "")
-            for field, place in places.items()
-            # Moot does not store values that are in the environment.
-            if self._secrets.source(place, "") != "environment"
-        }
+        places = ((field, secret_place(name, field)) for field in secret_fields(server))
+        # Moot does not store values that are in the environment.
+        ours = [(field, place) for field, place in places if self._secrets.source(place, "") != "environment"]
+        values = {field: self._secrets.get(place, "") for field, place in ours}
         return {field: value for field, value in values.items() if value is not None}
 
     async def _values_with_login(self, name: str, server: McpServer) -> dict[str, str]:

@@ -173,13 +173,8 @@ class AgentTurn(Frozen):
     @property
     def author(self) -> Author:
         """The agent as the author of its messages."""
-        return Author(
-            id=self.agent.id,
-            name=self.agent.name,
-            kind="sub" if self.task else self.kind,
-            path=self.stack,
-            depth=len(self.stack) - 1,
-        )
+        kind, depth = "sub" if self.task else self.kind, len(self.stack) - 1
+        return Author(id=self.agent.id, name=self.agent.name, kind=kind, path=self.stack, depth=depth)
 
     def message(self, role: str = Role.ASSISTANT, **fields: object) -> Message:
         """Return a new message of the turn."""
@@ -235,9 +230,8 @@ def request_of(
         items.append({"role": Role.USER, "content": words["continue"]})
     chat = live.session.chat
     if chat is not None and chat.context:
-        items.insert(
-            0, {"role": Role.USER, "content": history.files_text(chat.context, words, turn.agent_model)}
-        )
+        files = history.files_text(chat.context, words, turn.agent_model)
+        items.insert(0, {"role": Role.USER, "content": files})
     said = _system(turn, words, bool(functions), about_user, chat.instructions if chat else "")
     if criteria := live.session.criteria:
         said = "\n".join((f"{said}\n\n{words['done_means']}", *(f"- {item.text}" for item in criteria)))
@@ -330,11 +324,9 @@ def history_of(turn: AgentTurn, live: LiveSession, words: Lines, *, until: str =
     if asked and asked not in kept:
         kept = [*kept, asked]
     covered = set(path).difference(kept) if live.session.pinned else ()
-    return History(
-        summary,
-        [(turn_id, _past_items(turn_id, turn, live, words)) for turn_id in reversed(kept)],
-        _pinned_parts([item for turn_id in covered for item in live.turns.said(turn_id)], live, words, turn),
-    )
+    turns = [(turn_id, _past_items(turn_id, turn, live, words)) for turn_id in reversed(kept)]
+    said = [item for turn_id in covered for item in live.turns.said(turn_id)]
+    return History(summary, turns, _pinned_parts(said, live, words, turn))
 
 
 def _pinned_parts(
@@ -413,14 +405,7 @@ def turn_items(
         # What an external agent did is told to itself alone.
         calls = message.tool_calls if message.model == turn.agent_model.name else message.own_calls
         if calls:
-            item["tool_calls"] = [
-                {
-                    "id": call.id,
-                    "type": "function",
-                    "function": {"name": call.name or "unknown", "arguments": _sound(call.arguments)},
-                }
-                for call in calls
-            ]
+            item["tool_calls"] = [_call_item(call) for call in calls]
         elif not message.content.strip() and not message.attachments:
             continue
         if message.attachments:
@@ -515,6 +500,11 @@ def _user_item(message: Message, words: Lines, turn: AgentTurn) -> history.Item:
     return {"role": Role.USER, "content": content}
 
 
+def _call_item(call: ToolCall) -> history.Item:
+    function = {"name": call.name or "unknown", "arguments": _sound(call.arguments)}
+    return {"id": call.id, "type": "function", "function": function}
+
+
 # Each request holds the calls of the one before it.
 @lru_cache(4_096)
 def _sound(arguments: str) -> str:
@@ -566,14 +556,8 @@ def told_to_lead(
     left = group.turns_limit - turns_used(live) - (0 if begun else 1)
     lines = [f"- {told_of(member)}" for member in members]
     notes = prompts.text(language, "orchestrator", group=group.name, members="\n".join(lines))
-    state = prompts.text(
-        language,
-        "orchestrator-state",
-        plan=_plan_text(session.plan),
-        left=max(0, left),
-        limit=group.turns_limit,
-    )
-    return notes, state
+    now = {"plan": _plan_text(session.plan), "left": max(0, left), "limit": group.turns_limit}
+    return notes, prompts.text(language, "orchestrator-state", **now)
 
 
 def _plan_text(plan: Plan | None) -> str:
@@ -610,9 +594,8 @@ def turn_plan(turn: AgentTurn, live: LiveSession, *, tail: bool) -> CachePlan:
     brief = False
     if live.turns.is_summarized and not alone:
         brief = summary_for(live, live.turns.back_from(turn.follows or ""), turn.agent.id) is not None
-    return cache_plan(
-        live.id, turn.turn_id if alone else turn.agent.id, messages, own, brief=brief, tail=tail
-    )
+    speaker = turn.turn_id if alone else turn.agent.id
+    return cache_plan(live.id, speaker, messages, own, brief=brief, tail=tail)
 
 
 def life_of(before: str, now: str) -> str:
@@ -630,24 +613,15 @@ def life_of(before: str, now: str) -> str:
     return "5m" if gap < _SHORT else "1h" if gap <= _LONG else ""
 
 
-_TEMPERATURES: Mapping[str, float] = {
-    Creativity.PRECISE: 0.2,
-    Creativity.BALANCED: 0.7,
-    Creativity.CREATIVE: 1.0,
-}
+_TEMPERATURE: dict[str, float] = {Creativity.PRECISE: 0.2, Creativity.BALANCED: 0.7, Creativity.CREATIVE: 1.0}
 
 # What small models are sent besides.
-SMALL_MODEL_OPTIONS: Mapping[str, object] = {
-    "top_k": 40,
-    "min_p": 0.05,
-    "repeat_penalty": 1.15,
-    "repeat_last_n": 256,
-}
+SMALL_MODEL_OPTIONS = {"top_k": 40, "min_p": 0.05, "repeat_penalty": 1.15, "repeat_last_n": 256}
 
 
 def temperature_of(creativity: str) -> float | None:
     """Return the temperature for a creativity, None where it is left to the model."""
-    return _TEMPERATURES.get(creativity)
+    return _TEMPERATURE.get(creativity)
 
 
 def length_words(length: str, words: Lines) -> list[str]:

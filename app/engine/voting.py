@@ -42,49 +42,25 @@ LEAST_STABLE = 0.75
 # Two arguments each, the second of which rests on a premise that is false: a judge has to see that without
 # being told to look for it. Nothing else tells them apart: some broken ones say more than the sound one, some
 # less.
-PREMISES = (
-    (
-        "A dolphin has lungs, so it must come up for air.",
-        "A dolphin is a fish, and all fish live on air alone, as sailors know, so it must come up for air.",
-    ),
-    (
-        "A quarter of 80 is 20, so a coat of 80 euros costs 60 euros with a quarter off.",
-        "A third of 80 is 20, so a coat of 80 euros costs 60 euros with a third off.",
-    ),
-    (
-        "130 of 200 guests want breakfast earlier, more than half, so it should be earlier.",
-        "90 of 200 guests want breakfast earlier, far more than half, a clear wish, so it should be earlier.",
-    ),
-    (
-        "The sun rises in the east and sets in the west, so a room that faces east is lit in the morning.",
-        "The sun stands in the east all day, so a room that faces east is lit in the morning.",
-    ),
-    (
-        "Water expands as it freezes, so a full bottle may burst in the freezer.",
-        (
-            "Water shrinks as it freezes, as any engineer will confirm, so a full "
-            "bottle may burst in the freezer."
-        ),
-    ),
-    (
-        "February has the fewest days of all months, so a monthly rent costs the most per day in February.",
-        "October has the fewest days, so a monthly rent costs the most per day in October.",
-    ),
-    (
-        "Antibiotics act on bacteria, not on viruses, so they do not help against a cold, which is viral.",
-        (
-            "Antibiotics act on viruses, not on bacteria, so they do not help "
-            "against a cold, which is bacterial."
-        ),
-    ),
-    (
-        "2,000 people drawn by lot say more about a town than 20 do, so the larger survey counts.",
-        (
-            "20 people drawn by lot say more than 2,000 do, as few err less than "
-            "many, so the smaller one counts."
-        ),
-    ),
+_ARGUMENTS = (
+    "A dolphin has lungs, so it must come up for air.",
+    "A dolphin is a fish, and all fish live on air alone, as sailors know, so it must come up for air.",
+    "A quarter of 80 is 20, so a coat of 80 euros costs 60 euros with a quarter off.",
+    "A third of 80 is 20, so a coat of 80 euros costs 60 euros with a third off.",
+    "130 of 200 guests want breakfast earlier, more than half, so it should be earlier.",
+    "90 of 200 guests want breakfast earlier, far more than half, a clear wish, so it should be earlier.",
+    "The sun rises in the east and sets in the west, so a room that faces east is lit in the morning.",
+    "The sun stands in the east all day, so a room that faces east is lit in the morning.",
+    "Water expands as it freezes, so a full bottle may burst in the freezer.",
+    "Water shrinks as it freezes, as any engineer will confirm, so a full bottle may burst in the freezer.",
+    "February has the fewest days of all months, so a monthly rent costs the most per day in February.",
+    "October has the fewest days, so a monthly rent costs the most per day in October.",
+    "Antibiotics act on bacteria, not on viruses, so they do not help against a cold, which is viral.",
+    "Antibiotics act on viruses, not on bacteria, so they do not help against a cold, which is bacterial.",
+    "2,000 people drawn by lot say more about a town than 20 do, so the larger survey counts.",
+    "20 people drawn by lot say more than 2,000 do, as few err less than many, so the smaller one counts.",
 )
+PREMISES = tuple(zip(_ARGUMENTS[::2], _ARGUMENTS[1::2], strict=True))
 # Of those who guess, one in 28 misses no more.
 MOST_MISSED = 1
 MISSED_PREMISES = "missed_premises"
@@ -196,16 +172,12 @@ class VotingChecks:
                 if stable >= 0 or not again:
                     self._models.note_stable(*seat, stable, answers, address)
                 told()
-        reason = self.judge_reason(seat)
-        self._bus.publish(
-            VotingChecked(
-                session_id=live.id if live is not None else "",
-                model=name_of(seat),
-                may_vote=not self.reason(seat),
-                may_judge=not reason,
-                reason=reason,
-            )
+        session_id = live.id if live is not None else ""
+        may_vote, reason = not self.reason(seat), self.judge_reason(seat)
+        checked = VotingChecked(
+            session_id=session_id, model=name_of(seat), may_vote=may_vote, may_judge=not reason, reason=reason
         )
+        self._bus.publish(checked)
         return stable
 
     def _answers(self, seat: Seat) -> str:
@@ -227,9 +199,8 @@ class VotingChecks:
         in both orders.
         """
         twice = 2 * len(QUESTIONS)
-        question, *options = (
-            QUESTIONS[number // 2] if number < twice else (_BETTER, *PREMISES[number - twice])
-        )
+        asked = QUESTIONS[number // 2] if number < twice else (_BETTER, *PREMISES[number - twice])
+        question, *options = asked
         shown = options[::-1] if number % 2 else options
         lines = [question, "", *(f"{letter}: {text}" for letter, text in zip(_LETTERS, shown, strict=True))]
         lines += ["", 'Answer with the letter of the right option: {"choice": "A"} or {"choice": "B"}.']

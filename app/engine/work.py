@@ -277,13 +277,7 @@ class _Maker:
         return code_of_session(self._session) if self._session else reason_code(self.summary.reason)
 
     def _make(
-        self,
-        state: WorkState,
-        says: str,
-        needs: str = "",
-        *,
-        action: WorkAction | None = None,
-        **more: object,
+        self, state: WorkState, says: str, needs: str = "", *, action: WorkAction | None = None, **own: object
     ) -> WorkRow:
         summary = self.summary
         if action is None:
@@ -294,7 +288,7 @@ class _Maker:
         if summary.kind == "debate":
             debate = self._session.debate if self._session else None
             limits = RunLimits(usd=debate.council.max_usd if debate and debate.council else 0)
-        fields: dict[str, object] = {"who": self._who(), "stands": self._stands(), **more}
+        fields: dict[str, object] = {"who": self._who(), "stands": self._stands(), **own}
         return WorkRow(
             id=summary.id,
             kind=summary.kind,
@@ -422,10 +416,8 @@ class _Maker:
 def work_object(row: WorkRow, files: int) -> Mapping[str, object]:
     """Return a row as `moot work --json` prints it, with the number of the session's files."""
     return {
-        **fields_of(
-            row, "id", "kind", "title", "state", "needs", "action", "who", "says", "since", "seconds"
-        ),
-        **fields_of(row, "cost_usd", "limits", "reason_code"),
+        **fields_of(row, "id", "kind", "title", "state", "needs", "action", "who", "says", "since"),
+        **fields_of(row, "seconds", "cost_usd", "limits", "reason_code"),
         "files": files,
         "criteria": {"met": count_met(row.criteria), "all": len(row.criteria)} if row.criteria else None,
     }

@@ -18,7 +18,7 @@ from app.core.message import (
     AGENT_OPTION,
     DENY_BECAUSE,
     HIDDEN,
-    Attachment,
+    Attachments,
     Consent,
     FieldKind,
     Message,
@@ -80,7 +80,7 @@ def begun_with(message: Message, folder: str, asked_by: str, done_means: Sequenc
     }
 
 
-def checked_text(text: str, attachments: tuple[Attachment, ...]) -> str:
+def checked_text(text: str, attachments: Attachments) -> str:
     """Return a text as it is kept. Raises BadInput where there is nothing in it, or too much."""
     text = trimmed(clean_text(text))
     if not text and not attachments:
@@ -192,7 +192,7 @@ class Chats:
         self,
         assistant_id: str,
         text: str,
-        attachments: tuple[Attachment, ...] = (),
+        attachments: Attachments = (),
         mode: str = AgentMode.DEFAULT,
         effort: str = "",
         folder: str = "",
@@ -231,7 +231,7 @@ class Chats:
         self,
         session_id: str,
         text: str,
-        attachments: tuple[Attachment, ...] = (),
+        attachments: Attachments = (),
         *,
         by: str = "",
         provider: str = "",
@@ -380,7 +380,7 @@ class Chats:
         return root_turn(self._directory.agent(agent_id) or leader, live, self._directory)
 
     async def edit(
-        self, session_id: str, message_id: str, text: str, attachments: tuple[Attachment, ...] | None = None
+        self, session_id: str, message_id: str, text: str, attachments: Attachments | None = None
     ) -> None:
         """Send another text in place of a message, as a new version, and have it answered."""
         live = await self._sessions.open_conversation(session_id)
@@ -485,7 +485,7 @@ class Chats:
         idle = live.session.status == Status.IDLE and not live.session.reason
         return idle and bool(queue) and self._drafts.holds(live.id, queue[0].id)
 
-    def _add_to_work(self, live: LiveSession, text: str, files: tuple[Attachment, ...], by: str) -> None:
+    def _add_to_work(self, live: LiveSession, text: str, files: Attachments, by: str) -> None:
         """Add a message for steps that begin from now on; the last begin again if all are done."""
         turn_id, done = live.turns.work_turn, live.session.status == Status.COMPLETED
         if not turn_id:
@@ -525,7 +525,7 @@ class Chats:
         self,
         live: LiveSession,
         text: str,
-        attachments: tuple[Attachment, ...],
+        attachments: Attachments,
         *,
         follows: str | None = None,
         by: str = "",

@@ -12,7 +12,7 @@ from app.core.criteria import CRITERIA, CriterionState
 from app.core.definitions import SWITCH_ASSISTANT, Agent
 from app.core.errors import Failure
 from app.core.ids import new_id
-from app.core.message import MCP_CALLER, Attachment, Author, Message, MessageState, Role, new_message
+from app.core.message import MCP_CALLER, Attachments, Author, Message, MessageState, Role, new_message
 from app.core.session import AnswerChoice, Chat, DebateTools, Reason, Status
 from app.core.settings import Settings
 from app.core.turns import failed_result, is_over, last_answer, unanswered
@@ -222,7 +222,7 @@ def model_for(message: Message, provider: str, model: str) -> AnswerChoice | Non
 
 
 def user_message(
-    text: str, attachments: tuple[Attachment, ...], follows: str | None, *, by: str = "", **fields: Any
+    text: str, attachments: Attachments, follows: str | None, *, by: str = "", **fields: Any
 ) -> Message:
     """Return a message of the user's, or of the program `by` in the user's place, as a turn of its own."""
     author = Author(id=MCP_CALLER, name=by, kind="user") if by else USER_AUTHOR

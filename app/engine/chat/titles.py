@@ -7,7 +7,7 @@ from functools import partial
 
 from app.core.definitions import Agent
 from app.core.errors import ProviderError
-from app.core.message import Attachment, Message, MessageState, Role
+from app.core.message import Attachments, Message, MessageState, Role
 from app.core.provider import one_message
 from app.core.session import Status
 from app.core.settings import Settings
@@ -25,7 +25,7 @@ _AROUND = "\"'“”‘’«»「」『』*_#`> \t"
 _LABEL = re.compile(r"^(title|제목)\s*[:：]\s*", re.IGNORECASE)
 
 
-def title_of(text: str, attachments: tuple[Attachment, ...]) -> str:
+def title_of(text: str, attachments: Attachments) -> str:
     """Return the title of a session that begins with a text: its first line."""
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
     first = first or (attachments[0].name if attachments else "")

@@ -9,6 +9,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from app.core.council import Seat
 from app.core.criteria import CRITERIA, Checker, Criterion, CriterionState, Doubt, Evidence, shown_by, unknown
@@ -30,6 +31,8 @@ from app.engine.turns.speaker_turn import CallPlan, SpeakerTurn
 MOOT = Author(id=CRITERIA, name="Moot", kind="orchestrator", path=(CRITERIA,))
 """Who tells the worker what is not met."""
 
+Criteria = tuple[Criterion, ...]
+
 MOST_ROUNDS = 3
 """How often criteria are checked: work goes back twice at most."""
 
@@ -41,16 +44,9 @@ MOST_QUOTE = 1_000
 LEAST_QUOTE = 2
 
 _TEXT = {"type": "string"}
-_VERDICTS = schema_object(
-    criteria=schema_list(
-        schema_object(
-            number={"type": "integer"},
-            verdict={"type": "string", "enum": [CriterionState.MET, CriterionState.UNMET]},
-            quote=_TEXT,
-            why=_TEXT,
-        )
-    )
-)
+_VERDICT = {"type": "string", "enum": [CriterionState.MET, CriterionState.UNMET]}
+_CRITERION = schema_object(number={"type": "integer"}, verdict=_VERDICT, quote=_TEXT, why=_TEXT)
+_VERDICTS = schema_object(criteria=schema_list(_CRITERION))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +58,7 @@ class WorkPart:
     file: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Check:
     """What is checked: criteria, after what was asked, in what these turns made; `number` is the round,
     from 1.
@@ -70,7 +66,7 @@ class Check:
     `turn_id` and `call_id` are where the checker's answer is kept, as the turn that answers a call.
     """
 
-    criteria: tuple[Criterion, ...]
+    criteria: Criteria
     asked: str
     turns: Sequence[str]
     turn_id: str
@@ -85,7 +81,7 @@ class Checked:
     and why the session must pause, if it must.
     """
 
-    criteria: tuple[Criterion, ...]
+    criteria: Criteria
     messages: tuple[Message, ...] = ()
     events: tuple[Event, ...] = ()
     reason: str = ""
@@ -96,16 +92,14 @@ class Checked:
         """
         now = {item.text: item for item in self.criteria}
 
-        def checked(criteria: Iterable[Criterion]) -> tuple[Criterion, ...]:
+        def checked(criteria: Iterable[Criterion]) -> Criteria:
             return tuple(now.get(item.text, item) for item in criteria)
 
         plan = session.plan or Plan()
         # Those of other items, and of plans of chats, are not checked at the end of work.
         due = plan.open if session.group is not None else ()
-        items = (
-            item.checked(checked(item.criteria)) if item.criteria and item in due else item
-            for item in plan.items
-        )
+        asked = [item for item in due if item.criteria]
+        items = (item.checked(checked(item.criteria)) if item in asked else item for item in plan.items)
         paused = {"status": Status.PAUSED, "reason": self.reason} if self.reason else {}
         changed = session.plan and replace(plan, items=tuple(items))
         return {"criteria": checked(session.criteria), "plan": changed, **paused}
@@ -153,10 +147,8 @@ def is_checked(live: LiveSession, turn_id: str, call_id: str = CRITERIA) -> bool
     """
     since = live.chat_session.chat.budget_from
     said = (message for turn in live.turns.called_by(turn_id, call_id) for message in live.turns.said(turn))
-    return any(
-        message.state == MessageState.DONE or (message.state == MessageState.FAILED and message.id > since)
-        for message in said
-    )
+    ended = ((message.state, message.id > since) for message in said)
+    return any(state == MessageState.DONE or (state == MessageState.FAILED and new) for state, new in ended)
 
 
 def round_of(live: LiveSession) -> int:
@@ -174,11 +166,8 @@ def round_of(live: LiveSession) -> int:
 def told_missing(criteria: Iterable[Criterion], prompts: Prompts, language: str) -> str:
     """Return what is told to the worker of criteria that are not met, each with the reason."""
     words = prompts.lines(language, "criteria")
-    missing = (
-        (criterion.text, shown_by(criterion, lambda doubt: words.get(doubt, doubt)))
-        for criterion in criteria
-        if not criterion.settled
-    )
+    unmet = (criterion for criterion in criteria if not criterion.settled)
+    missing = ((item.text, shown_by(item, lambda doubt: words.get(doubt, doubt))) for item in unmet)
     lines = (f"- {text} ({why or words['unmet']})" for text, why in missing)
     return prompts.text(language, "criteria-unmet", criteria="\n".join(lines))
 
@@ -210,26 +199,21 @@ async def check(context: TreeContext, wanted: Check) -> Checked:
         words = services.prompts.lines(context.language, "criteria")
         texts = [criterion.text for criterion in open_ones]
         texts.insert(decoy, words["decoy"].format(word=word))
+        named = ((source.file and f" {source.file}", source.text) for source in sources)
         text = services.prompts.text(
             context.language,
             "criteria-check",
             mark=mark,
             asked=wanted.asked[:MOST_WORK],
             work="\n".join(
-                f"{mark} {' '.join(filter(None, (f'({number})', source.file)))}\n{source.text}"
-                for number, source in enumerate(sources, 1)
+                f"{mark} ({number}){name}\n{said}" for number, (name, said) in enumerate(named, 1)
             ),
             criteria="\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1)),
         )
         return one_message(*seat, text, schema=_VERDICTS)
 
-    plan = CallPlan(
-        message=message,
-        provider=seat[0],
-        request=request,
-        cleaner=lambda: ReplyCleaner.for_name(name),
-        may_ask=context.budget.take_model_call,
-    )
+    cleaner, may_ask = partial(ReplyCleaner.for_name, name), context.budget.take_model_call
+    plan = CallPlan(message=message, provider=seat[0], request=request, cleaner=cleaner, may_ask=may_ask)
     live.start_turn(message)
     answer = await SpeakerTurn(live, services, message.author, waits=context.waits).call(plan)
     by = Checker(name=name, provider=seat[0], model=seat[1], other_family=other)
@@ -239,9 +223,7 @@ async def check(context: TreeContext, wanted: Check) -> Checked:
     return _told(live, wanted, judged(wanted, answer, decoy, sources, by), "", answer)
 
 
-async def check_item(
-    context: TreeContext, turn_id: str, call_id: str, item: PlanItem
-) -> tuple[Criterion, ...]:
+async def check_item(context: TreeContext, turn_id: str, call_id: str, item: PlanItem) -> Criteria:
     """Have the criteria of a plan item checked that a call says is done, MOST_ROUNDS times at most:
     then the user ticks it.
     """
@@ -249,9 +231,7 @@ async def check_item(
     if number > MOST_ROUNDS:
         return item.criteria
     turns, call = tuple(live.turns.back_from(turn_id)), f"{CRITERIA}:{call_id}"
-    wanted = Check(
-        criteria=item.criteria, asked=item.text, turns=turns, turn_id=turn_id, call_id=call, number=number
-    )
+    wanted = Check(item.criteria, item.text, turns, turn_id=turn_id, call_id=call, number=number)
     checked = await check(context, wanted)
     # What came of it is told with the plan; events of criteria are the session's.
     told = (event for event in checked.events if not isinstance(event, CriterionChecked))
@@ -259,13 +239,10 @@ async def check_item(
     return checked.criteria if checked.messages else item.criteria
 
 
-def _told(
-    live: LiveSession, wanted: Check, criteria: tuple[Criterion, ...], reason: str, *answers: Message
-) -> Checked:
+def _told(live: LiveSession, wanted: Check, criteria: Criteria, reason: str, *answers: Message) -> Checked:
+    used = ((answer.turn_id, answer.usage) for answer in answers if answer.usage)
     events: list[Event] = [
-        UsageReported(session_id=live.id, turn_id=answer.turn_id, usage=answer.usage)
-        for answer in answers
-        if answer.usage
+        UsageReported(session_id=live.id, turn_id=turn, usage=usage) for turn, usage in used
     ]
     events += [
         CriterionChecked(session_id=live.id, criterion=criterion, place=place, step_id=wanted.step_id)
@@ -275,9 +252,7 @@ def _told(
     return Checked(criteria=criteria, messages=answers, events=(*events,), reason=reason)
 
 
-def judged(
-    wanted: Check, answer: Message, decoy: int, sources: Sequence[WorkPart], by: Checker
-) -> tuple[Criterion, ...]:
+def judged(wanted: Check, answer: Message, decoy: int, sources: Sequence[WorkPart], by: Checker) -> Criteria:
     """Return the criteria as a checker's answer and the work leave them; `decoy` is the place
     of the one that nothing meets.
     """
@@ -294,12 +269,8 @@ def judged(
             continue
         number += 1 + (number == decoy)
         verdict = said.get(number, {})
-        kept = Criterion(
-            text=criterion.text,
-            says=_plain(str(verdict.get("why", "")))[:MOST_SAID],
-            checked_by=by,
-            round=wanted.number,
-        )
+        says = _plain(str(verdict.get("why", "")))[:MOST_SAID]
+        kept = Criterion(text=criterion.text, says=says, checked_by=by, round=wanted.number)
         found.append(_found(kept, verdict, plain, doubt))
     return tuple(found)
 

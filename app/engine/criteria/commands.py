@@ -39,9 +39,8 @@ class Criteria:
         None where its answer cannot be read. Raises ProviderError.
         """
         live = self._sessions.live(session_id)
-        text = self._prompts.text(
-            self._language(), "criteria-propose", most=str(MOST_PROPOSED), task=task[:MOST_TASK]
-        )
+        told = {"most": str(MOST_PROPOSED), "task": task[:MOST_TASK]}
+        text = self._prompts.text(self._language(), "criteria-propose", **told)
         request = one_message(model.provider, model.model, text, schema=_PROPOSED)
         used = partial(self._sessions.note_unsaid, live)
         answer = await self._models.ask(request, session_id, used=used)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from app.core.council import Participant
 from app.core.errors import BadInput, NotFound
-from app.core.message import Attachment, Message, MessageState, Role, SummaryNote
+from app.core.message import Attachments, Message, MessageState, Role, SummaryNote
 from app.core.provider import ProviderStatus
 from app.core.session import Council, DebateSession, Reason, Status, has_ended, resumable
 from app.core.store import SessionStore
@@ -78,7 +78,7 @@ class Debates:
         self,
         session_id: str,
         text: str,
-        attachments: tuple[Attachment, ...] = (),
+        attachments: Attachments = (),
         to: Sequence[str] = (),
         *,
         by: str = "",

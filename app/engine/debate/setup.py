@@ -13,7 +13,7 @@ from app.core.draft import Draft, ParticipantDraft, SetupDraft
 from app.core.errors import BadInput, FailureKind
 from app.core.files import MOST_CONTEXT
 from app.core.ids import new_id, utc_now
-from app.core.message import Attachment
+from app.core.message import Attachments
 from app.core.provider import ProviderStatus, last_part
 from app.core.texts import clean_text, trimmed
 from app.engine.debate.families import family_of
@@ -39,7 +39,7 @@ class DebateSetup(session.DebateChoices):
     participants: tuple[Participant, ...]
     mode: str = session.DebateMode.ROUND_ROBIN
     seed: int | None = None
-    context: tuple[Attachment, ...] = ()
+    context: Attachments = ()
     language: str = "en"
     folder: str = ""
     asked_by: str = ""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from app.core.message import Attachment
+from app.core.message import Attachments
 
 # As in the window's light theme.
 _SPEAKERS = ("#0C7A60", "#AB5030", "#2466D1", "#7A4FC4", "#8A6100", "#B03A78", "#00728A", "#5B6B1F")
@@ -75,7 +75,7 @@ class Section:
     text: str = ""
     lines: tuple[ListItem, ...] = ()
     chart: Chart | None = None
-    files: tuple[Attachment, ...] = ()
+    files: Attachments = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class Entry:
     heading: str
     body: str = ""
     notes: tuple[str, ...] = ()
-    files: tuple[Attachment, ...] = ()
+    files: Attachments = ()
     colour: str = QUIET
     depth: int = 0
     anchor: str = ""

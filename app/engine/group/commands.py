@@ -16,7 +16,7 @@ from app.core.definitions import Agent, Group, Leader
 from app.core.errors import BadInput, Failure
 from app.core.events import GroupsChanged
 from app.core.json_values import as_list, objects_in, read_object, schema_list, schema_object
-from app.core.message import Attachment, Author, Role
+from app.core.message import Attachments, Author, Role
 from app.core.provider import ModelRequest, one_message
 from app.core.session import AgentMode, Chat, GroupSession, GroupState, Plan, Reason, Status, counted
 from app.core.texts import clean_text, fold, visible
@@ -257,7 +257,7 @@ class Groups(Definitions[Group]):
         self,
         group_id: str,
         text: str,
-        attachments: tuple[Attachment, ...] = (),
+        attachments: Attachments = (),
         mode: str = AgentMode.DEFAULT,
         effort: str = "",
         folder: str = "",

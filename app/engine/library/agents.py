@@ -54,16 +54,14 @@ MAX_SUMMARY = 6_000
 MAX_FOUND = 24_000
 MOST_OF_CALL = 300
 
+_MODE = {"type": "string", "enum": [AgentMode.DEFAULT, AgentMode.SETTINGS]}
 PARAMETERS: Mapping[str, object] = {
     "type": "object",
     "properties": {
         "name": {"type": "string", "description": "The name of the assistant to call."},
         "task": {"type": "string", "description": "What it shall do, complete: it sees nothing else."},
         "context": {"type": "object", "description": "Facts it needs, as an object."},
-        "options": {
-            "type": "object",
-            "properties": {"mode": {"type": "string", "enum": [AgentMode.DEFAULT, AgentMode.SETTINGS]}},
-        },
+        "options": {"type": "object", "properties": {"mode": _MODE}},
     },
     "required": ["name", "task"],
 }
@@ -120,9 +118,8 @@ def delegation(
     text = task.strip()
     if context:
         text += "\n\nContext:\n" + json.dumps(context, ensure_ascii=False, indent=1)
-    return Delegation(
-        agent=agent, task=text, mode=AgentMode.SETTINGS if AgentMode.SETTINGS in (mode, wanted) else mode
-    )
+    mode = AgentMode.SETTINGS if AgentMode.SETTINGS in (mode, wanted) else mode
+    return Delegation(agent=agent, task=text, mode=mode)
 
 
 def callable_by(caller: Agent, stack: Sequence[str], agents: Sequence[Agent]) -> tuple[Agent, ...]:
@@ -219,11 +216,8 @@ class Assistants(Definitions[Agent]):
 
     def tools(self) -> tuple[ToolChoice, ...]:
         """Return what an assistant may be given, `subAgent` first; an orchestrator's own tools are not."""
-        given = (
-            ToolChoice(key=tool.key, description=tool.description, group=tool.group)
-            for tool in self._tools.allowed()
-            if tool.group not in GIVEN
-        )
+        known = (tool for tool in self._tools.allowed() if tool.group not in GIVEN)
+        given = (ToolChoice(key=tool.key, description=tool.description, group=tool.group) for tool in known)
         return (_CALL_OTHERS, *given)
 
     def _checked(self, definition: Agent) -> Agent:
@@ -300,9 +294,8 @@ class AgentModel(Frozen):
 
 def look_of(models: Sequence[AgentModel]) -> SeenAs:
     """Return as what these models take a PDF file that is sent as it looks."""
-    return SeenAs(
-        pdf=any(model.pdf for model in models), pictures=any(item.images and not item.pdf for item in models)
-    )
+    pictures = any(model.images and not model.pdf for model in models)
+    return SeenAs(pdf=any(model.pdf for model in models), pictures=pictures)
 
 
 def _is_meant(status: ProviderStatus) -> bool:
@@ -313,9 +306,8 @@ def _is_meant(status: ProviderStatus) -> bool:
     meant.
     """
     own = bool(status.config.base_url or status.config.models)
-    return status.problem == ProviderProblem.UNREADABLE or (
-        own and status.problem == ProviderProblem.NO_SERVER
-    )
+    silent = own and status.problem == ProviderProblem.NO_SERVER
+    return silent or status.problem == ProviderProblem.UNREADABLE
 
 
 @dataclass(eq=False, repr=False)
@@ -417,13 +409,10 @@ class AgentDirectory:
         if answer in (Consent.ALWAYS, Consent.FOREVER) or not prompt.consent:
             return (prompt.consent or prompt.tool,)
         reading = answer in (Consent.ALWAYS_READING, Consent.FOREVER_READING)
-        return tuple(
-            tool.consent
-            for tool in self._tools.server_tools((prompt.server,))
-            # Another server may have taken the name since.
-            if tool.consent.partition("/")[0] == prompt.consent.partition("/")[0]
-            and (tool.reads or not reading)
-        )
+        server, tools = prompt.consent.partition("/")[0], self._tools.server_tools((prompt.server,))
+        # Another server may have taken the name since.
+        same = (tool for tool in tools if tool.consent.partition("/")[0] == server)
+        return tuple(tool.consent for tool in same if tool.reads or not reading)
 
     def work_consent(self, provider_id: str, folder: str) -> tuple[str, tuple[str, ...]]:
         """Return what the consent to an external agent's work in a folder is bound to,
@@ -510,14 +499,10 @@ class AgentDirectory:
         offered = [(tool.key, tool.description, tool.parameters) for tool in tools]
         if whom := self.helpers(agent, stack):
             offered.append((SUB_AGENT, description(whom), PARAMETERS))
-        return tuple(
-            {"type": "function", "function": {"name": name, "description": text, "parameters": dict(schema)}}
-            for name, text, schema in offered
-        )
+        shown = ({"name": key, "description": text, "parameters": dict(form)} for key, text, form in offered)
+        return tuple({"type": "function", "function": function} for function in shown)
 
-    def refusal(
-        self, name: str, agent: Agent, stack: Sequence[str], mode: str, given: Sequence[str] = ()
-    ) -> str:
+    def refusal(self, name: str, agent: Agent, stack: Sequence[str], mode: str, given: Sequence[str]) -> str:
         """Return what a model is told that calls what it has not got: why, and what there is instead."""
         offered = [function["function"] for function in self.functions(agent, stack, mode, given)]
         names = ", ".join(str(item["name"]) for item in offered if isinstance(item, dict)) or "none"

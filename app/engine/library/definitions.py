@@ -17,7 +17,7 @@ from app.core.events import Event, EventBus, FoldersChanged, SavedPromptsChanged
 from app.core.files import MOST_CONTEXT, FileReader
 from app.core.frozen import Frozen
 from app.core.ids import new_id
-from app.core.message import Attachment
+from app.core.message import Attachments
 from app.core.session import Definition, Folder, Session
 from app.core.store import DefinitionStore, Documents
 from app.core.texts import clean_text, name_order
@@ -366,7 +366,7 @@ class Folders(Definitions[Folder]):
         context = await self._context(folder) if folder else ()
         return replace(session, chat=replace(session.chat, instructions=instructions, context=context))
 
-    async def _context(self, folder: Folder) -> tuple[Attachment, ...]:
+    async def _context(self, folder: Folder) -> Attachments:
         files = [(await self._files.read(Path(path))).attachment() for path in folder.context]
         if sum(len(file.text) for file in files) > MOST_CONTEXT:
             raise BadInput("context_too_much", most=MOST_CONTEXT)

@@ -18,6 +18,7 @@ from app.core.events import PromptAsked, RetryScheduled, ToolFinished
 from app.core.ids import new_id, utc_now
 from app.core.message import (
     Attachment,
+    Attachments,
     Author,
     Consent,
     Message,
@@ -503,7 +504,7 @@ class Answer:
         """The tools that the model was not offered, because its provider accepts no form of them."""
         return self._finished.left_out
 
-    def _attachments(self) -> tuple[Attachment, ...]:
+    def _attachments(self) -> Attachments:
         return tuple(
             Attachment(
                 name=f"image-{number}.{pieces[0].media_type.partition('/')[2]}",

@@ -26,7 +26,7 @@ from app.core.definitions import (
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.events import WorkflowsChanged
 from app.core.ids import utc_now
-from app.core.message import Attachment, UsageEntry
+from app.core.message import Attachments, UsageEntry
 from app.core.provider import one_message
 from app.core.session import Chat, Reason, Status, WorkflowSession, WorkflowState
 from app.core.texts import Texts, visible
@@ -158,7 +158,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         self,
         command: str,
         definition_id: str,
-        attachments: tuple[Attachment, ...] = (),
+        attachments: Attachments = (),
         folder: str = "",
         done_means: Sequence[str] = (),
         assistants: Mapping[str, str] = NOBODY,
