@@ -200,17 +200,10 @@ def entry_of(live: LiveSession) -> Decision:
         first, last = (-1 if item.confidence is None else item.confidence for item in cast)
         vote = CastVote(model=models[holder], before=before, before_sure=first, after=after, after_sure=last)
         votes.append(vote)
-    return replace(
-        entry,
-        panel=record.council.panel,
-        options=tuple(texts.values()),
-        headline=texts.get(result.headline, ""),
-        state=result.state,
-        unstable=result.unstable,
-        judge=result.judge,
-        votes=tuple(votes),
-        preferred=preferred(record.council.blind),
-    )
+    entry = replace(entry, panel=record.council.panel, options=tuple(texts.values()), votes=tuple(votes))
+    entry = replace(entry, headline=texts.get(result.headline, ""), judge=result.judge)
+    entry = replace(entry, state=result.state, unstable=result.unstable)
+    return replace(entry, preferred=preferred(record.council.blind))
 
 
 def preferred(blind: BlindPick | None) -> str:

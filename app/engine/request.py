@@ -17,7 +17,16 @@ from app.core.definitions import SWITCH_ASSISTANT, Agent, Creativity, Group, Lea
 from app.core.frozen import Frozen
 from app.core.ids import new_id
 from app.core.json_values import object_in
-from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role, ToolCall
+from app.core.message import (
+    Author,
+    Message,
+    MessageState,
+    PromptReason,
+    PromptType,
+    Role,
+    ToolCall,
+    new_message,
+)
 from app.core.provider import CachePlan, ModelRequest
 from app.core.session import AgentMode, AnswerChoice, Plan
 from app.core.tool import FILE_PARTS, FILES, Control, is_object, told_of
@@ -96,15 +105,8 @@ def root_turn(
         agent = replace(agent, provider=chosen.provider, model=chosen.model)
     agent = replace(agent, effort=(choice and choice.effort) or chat.effort or agent.effort)
     model = directory.model_of(agent)
-    turn = AgentTurn(
-        turn_id=new_id(),
-        agent=agent,
-        agent_model=model,
-        stack=(agent.id,),
-        mode=chat.mode,
-        follows=chat.head,
-        given=(*given, *file_tools(live, model)),
-    )
+    turn = AgentTurn(turn_id=new_id(), agent=agent, agent_model=model, stack=(agent.id,), mode=chat.mode)
+    turn = replace(turn, follows=chat.head, given=(*given, *file_tools(live, model)))
     return replace(turn, **fields)  # type: ignore[arg-type]
 
 
@@ -126,16 +128,9 @@ def turn_below(
     """
     if task:
         model = directory.model_of(agent, turn.agent_model)
-        found = AgentTurn(
-            turn_id=turn_id,
-            agent=agent,
-            agent_model=model,
-            stack=(*turn.stack, agent.id),
-            mode=mode,
-            follows=turn.follows,
-            task=task,
-            given=file_tools(live, model),
-        )
+        stack = (*turn.stack, agent.id)
+        found = AgentTurn(turn_id=turn_id, agent=agent, agent_model=model, stack=stack, mode=mode)
+        found = replace(found, follows=turn.follows, task=task, given=file_tools(live, model))
     else:
         found = root_turn(agent, live, directory, follows=turn.turn_id)
     return replace(found, turn_id=turn_id, parent_turn_id=turn.turn_id, parent_call_id=call_id, mode=mode)
@@ -178,16 +173,9 @@ class AgentTurn(Frozen):
 
     def message(self, role: str = Role.ASSISTANT, **fields: object) -> Message:
         """Return a new message of the turn."""
-        message = Message(
-            id=new_id(),
-            turn_id=self.turn_id,
-            role=role,
-            author=self.author,
-            parent_turn_id=self.parent_turn_id,
-            parent_call_id=self.parent_call_id,
-            follows=self.follows,
-        )
-        return replace(message, **{**self.marks, **fields})  # type: ignore[arg-type]
+        message = new_message(role, self.author, self.turn_id, follows=self.follows)
+        above = {"parent_turn_id": self.parent_turn_id, "parent_call_id": self.parent_call_id}
+        return replace(message, **{**above, **self.marks, **fields})  # type: ignore[arg-type]
 
 
 def build_request(
@@ -236,15 +224,11 @@ def request_of(
     if criteria := live.session.criteria:
         said = "\n".join((f"{said}\n\n{words['done_means']}", *(f"- {item.text}" for item in criteria)))
     system = {"role": Role.SYSTEM, "content": said}
-    return ModelRequest(
-        provider=turn.agent_model.provider,
-        model=turn.agent_model.model,
-        messages=(system, *history.merged(_with_last_pictures(items))),
-        tools=tuple(sorted(functions, key=name_of)),
-        effort=turn.agent.effort,
-        folder=turn.folder,
-        temperature=temperature_of(turn.agent.creativity),
-    )
+    provider, model, effort = turn.agent_model.provider, turn.agent_model.model, turn.agent.effort
+    messages = (system, *history.merged(_with_last_pictures(items)))
+    request = ModelRequest(provider=provider, model=model, messages=messages, effort=effort)
+    request = replace(request, tools=tuple(sorted(functions, key=name_of)), folder=turn.folder)
+    return replace(request, temperature=temperature_of(turn.agent.creativity))
 
 
 def items_before(turn: AgentTurn, live: LiveSession, words: Lines) -> list[history.Item]:

@@ -374,10 +374,8 @@ class Sessions:
         self._kept[live.id] = live
         for session_id, old in list(self._kept.items())[:-KEPT]:
             # Waiting sessions are listed with what needs the user; unsaved ones exist nowhere else.
-            if (
-                old.session.status not in (Status.RUNNING, Status.WAITING)
-                and old.session.reason != Reason.SAVE_FAILED
-            ):
+            needed = old.session.status in (Status.RUNNING, Status.WAITING)
+            if not needed and old.session.reason != Reason.SAVE_FAILED:
                 del self._kept[session_id]
 
     def _let_go(self, session_id: str) -> None:

@@ -175,6 +175,8 @@ def answer_words(prompt: Prompt, yes: str = "yes", no: str = "no", hidden: str =
 
 
 _IN_SESSION = (Consent.ALWAYS, Consent.ALWAYS_READING, Consent.ALWAYS_SERVER)
+# Where an answer stands: in the question's turn.
+_PLACE = ("turn_id", "parent_turn_id", "parent_call_id")
 _FOR_GOOD = (Consent.FOREVER, Consent.FOREVER_READING, Consent.FOREVER_SERVER)
 
 
@@ -212,18 +214,12 @@ class Chats:
         self._check_model(provider, model)
         agent = self._agent(assistant_id)
         message = user_message(checked_text(text, attachments), attachments, "", by=asked_by)
-        chat = Chat(
-            assistant_id=agent.id,
-            assistant_name=agent.name,
-            mode=checked_mode(mode),
-            budget_from=message.id,
-            language=self._language(),
-            effort=effort,
-            provider="" if once else provider,
-            model="" if once else model,
-            choice=model_for(message, provider, model) if once else None,
-            **own,
-        )
+        chat = Chat(assistant_id=agent.id, assistant_name=agent.name, budget_from=message.id, **own)
+        chat = replace(chat, mode=checked_mode(mode), language=self._language(), effort=effort)
+        if once:
+            chat = replace(chat, choice=model_for(message, provider, model))
+        else:
+            chat = replace(chat, provider=provider, model=model)
         session = ChatSession(**begun_with(message, folder, asked_by, done_means), chat=chat)
         return await self._sessions.start(session, message)
 
@@ -254,9 +250,8 @@ class Chats:
         elif live.session.workflow is not None:
             self._add_to_work(live, text, attachments, by)
         elif live.session.status in (Status.RUNNING, Status.WAITING) or self._holds_next(live):
-            queued = QueuedMessage(
-                id=new_id(), text=text, attachments=attachments, by=by, provider=provider, model=model
-            )
+            queued = QueuedMessage(id=new_id(), text=text, attachments=attachments, by=by)
+            queued = replace(queued, provider=provider, model=model)
             self._change(live, queue=(*live.chat_session.chat.queue, queued))
         else:
             await self._say(live, text, attachments, by=by, model=(provider, model))
@@ -341,12 +336,8 @@ class Chats:
 
     def needs_you(self) -> list[tuple[str, Message]]:
         """Return the open questions of all open sessions, as (session id, question)."""
-        return [
-            (live.id, question)
-            for live in self._sessions.all_live()
-            if live.session.chat is not None or live.session.debate is not None
-            for question in open_questions(live)
-        ]
+        known = (live for live in self._sessions.all_live() if live.session.chat or live.session.debate)
+        return [(live.id, question) for live in known for question in open_questions(live)]
 
     # Versions
 
@@ -564,15 +555,8 @@ class Chats:
             answered = replace(prompt, answer=without_hidden(fitting, prompt.fields))
             if answered.answer != fitting:
                 live.hidden_answers[question.id] = fitting
-            said = user_message(
-                answer_words(answered),
-                (),
-                question.follows,
-                answers=question.id,
-                turn_id=question.turn_id,
-                parent_turn_id=question.parent_turn_id,
-                parent_call_id=question.parent_call_id,
-            )
+            place = {name: getattr(question, name) for name in _PLACE}
+            said = user_message(answer_words(answered), (), question.follows, answers=question.id, **place)
             written += [said, replace(question, prompt=replace(answered, answered_by=said.id))]
             if fitting in _IN_SESSION and prompt.type == PromptType.APPROVAL:
                 always += self._directory.covered_by(prompt, Consent(fitting))

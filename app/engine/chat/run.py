@@ -104,14 +104,8 @@ class ChatRun(Run):
         missing = told_missing(criteria, self._services.prompts, chat.language)
         if fresh or (not waived and not is_checked(live, turn_id, call_id)):
             asked = [item.content for item in live.shown() if item.by_user and item.answers is None]
-            wanted = Check(
-                criteria=criteria,
-                asked="\n\n".join(asked),
-                turns=tuple(live.turns.back_from(chat.head)),
-                turn_id=turn_id,
-                call_id=call_id,
-                number=number,
-            )
+            turns = tuple(live.turns.back_from(chat.head))
+            wanted = Check(criteria, "\n\n".join(asked), turns, turn_id, call_id, number)
             checked = await check(self._tree_context(()), wanted)
             live.finish_messages(checked.messages, *checked.events, **checked.fields(live.session))
         elif all(criterion.settled for criterion in criteria):

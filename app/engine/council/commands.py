@@ -13,7 +13,7 @@ from app.core.council_parts import ArguedOption, ChosenAnswer, EditedOptions, Po
 from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.ids import new_id, utc_now
-from app.core.message import CouncilPart, Message, MessageState, PartData
+from app.core.message import CouncilPart, Message, Messages, MessageState, PartData
 from app.core.session import Council, Debate, DebateSession, DebateTools, Status
 from app.core.store import Documents, SessionStore
 from app.core.texts import clean_text, trimmed
@@ -210,17 +210,11 @@ class Councils:
         goes_on = bool(helper) and not wanted.stops
         models = {name_of(participant.seat) for participant in session.debate.participants}
         known = (item for item in calibrations(self._documents.journal.all()) if item.model in models)
-        council = Council(
-            calibrations=tuple(known),
-            differences=panel.compare if wanted.differences is None else wanted.differences,
-            helper=helper,
-            merges=int(goes_on and ends == Ends.MERGE),
-            max_usd=wanted.max_usd,
-            ends=ends,
-            panel=panel.name,
-            offered_rounds=rounds,
-            wanted_rounds=rounds if goes_on and ends.votes else 0,
-        )
+        compares = panel.compare if wanted.differences is None else wanted.differences
+        council = Council(calibrations=tuple(known), differences=compares, helper=helper, panel=panel.name)
+        merges, wanted_rounds = int(goes_on and ends == Ends.MERGE), rounds if goes_on and ends.votes else 0
+        council = replace(council, ends=ends, merges=merges, max_usd=wanted.max_usd)
+        council = replace(council, offered_rounds=rounds, wanted_rounds=wanted_rounds)
         return replace(session, debate=replace(session.debate, council=council))
 
     def assembled(self) -> tuple[Participant, ...]:
@@ -476,11 +470,7 @@ class Councils:
         return self.estimates(session, messages, (what,), to)[what]
 
     def estimates(
-        self,
-        session: DebateSession,
-        messages: Sequence[Message],
-        steps: Sequence[str],
-        to: Sequence[str] = (),
+        self, session: DebateSession, messages: Messages, steps: Sequence[str], to: Sequence[str] = ()
     ) -> dict[str, Estimate]:
         """Return what each of these steps will use; see `estimate`."""
         judge, record = self.providers.first_judge(session), Record(self._helped(session), messages)
@@ -634,6 +624,7 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
     """Return what `moot show --json` says of what a debate or a council came to."""
     record, council = Record(session.debate, messages), session.debate.is_council
     rounds = range(record.rounds + 1) if council else record.voted_rounds
+    judge = next(iter(record.council.judges), "")
     return {
         "question": record.question.content if record.question else session.debate.topic,
         "options": [*map(asdict, record.options())],
@@ -648,9 +639,7 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
         "agreed": [*map(asdict, record.points("agreed"))],
         "chosen": record.held(ChosenAnswer, CouncilPart.CHOICE).message,
         "blind": blind_object(record.council.blind),
-        "helpers": helpers_object(
-            record.council.helper, next(iter(record.council.judges), ""), record.council.outsider
-        ),
+        "helpers": helpers_object(record.council.helper, judge, record.council.outsider),
         **outcome_objects(session.debate, messages),
     }
 

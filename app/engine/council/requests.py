@@ -117,13 +117,9 @@ def read_vote(text: str, view: ReaderView, message: str) -> data.Position:
         same = next(alike, "")
         choice = same or (f"x{message}" if new else "")
         new = "" if same else new
-    return data.Position(
-        shown=tuple(option.id for option in view.options),
-        new=new,
-        choice=choice,
-        confidence=replies.confidence_of(said.get("confidence")),
-        moved_by=view.cited(said.get("moved_by")),
-    )
+    sure, moved_by = replies.confidence_of(said.get("confidence")), view.cited(said.get("moved_by"))
+    shown = tuple(option.id for option in view.options)
+    return data.Position(shown=shown, new=new, choice=choice, confidence=sure, moved_by=moved_by)
 
 
 def numbered(record: Record) -> list[Message]:
@@ -154,12 +150,9 @@ def read_differences(text: str, order: Sequence[Message]) -> data.Differences | 
             options.append(Option(id=f"o{len(options) + 1}", text=option, backers=tuple(backers)))
     if not options:
         return None
-    return data.Differences(
-        order=tuple(message.id for message in order),
-        options=tuple(options),
-        differ=_points(said.get("differ"), order),
-        agreed=_points(said.get("agreed"), order),
-    )
+    differ, agreed = _points(said.get("differ"), order), _points(said.get("agreed"), order)
+    numbered = tuple(message.id for message in order)
+    return data.Differences(order=numbered, options=tuple(options), differ=differ, agreed=agreed)
 
 
 def with_names(text: str, order: Sequence[Message]) -> str:

@@ -25,6 +25,9 @@ from app.engine.voting import CALL_TOKENS, VotingChecks, seat_of
 
 # Of which model, the tokens it reads and those it writes.
 Call = tuple[Seat, int, int]
+# The calls for short answers (0), or for long ones (1).
+Calls = Callable[[int], list[Call]]
+Prices = Mapping[Seat, Price | None]
 
 # Tokens of an answer: short, and as long as asked for; of what is written, thinking as well.
 SAID = (120, 450)
@@ -86,10 +89,7 @@ class Estimate:
 
 
 def estimate(
-    speakers: Sequence[Speaker],
-    turns: int,
-    prices: Mapping[Seat, Price | None],
-    conclusion: Callable[[int], list[Call]] = lambda _length: [],
+    speakers: Sequence[Speaker], turns: int, prices: Prices, conclusion: Calls = lambda _length: []
 ) -> Estimate:
     """Return what turns will use that speakers take one after the other, the last messages before them.
 
@@ -117,7 +117,7 @@ def reading_calls(seat: Seat, sent: int) -> list[Call]:
     return [(seat, sent + _FOUND_THERE * found, _CALLED) for found in range(1, MOST_READINGS + 1)]
 
 
-def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Seat, Price | None]) -> Estimate:
+def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Prices) -> Estimate:
     """Return what steps will use, each by its assistant, with the results of so many steps before it.
 
     At most each goes on after tools, and reads again what it was sent and all that came since.
@@ -134,9 +134,7 @@ def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Seat, P
     return _summed(calls_of, prices, [speaker.pair for speaker, _ in steps])
 
 
-def _summed(
-    calls_of: Callable[[int], list[Call]], prices: Mapping[Seat, Price | None], taking: Sequence[Seat]
-) -> Estimate:
+def _summed(calls_of: Calls, prices: Prices, taking: Sequence[Seat]) -> Estimate:
     """Sum up the calls for short answers (0) and for long ones (1); `taking` are the models
     that take the turns.
     """
@@ -296,10 +294,7 @@ class Estimates:
         return speakers
 
     def of_calls(
-        self,
-        calls_of: Callable[[int], list[Call]],
-        checked: Sequence[Seat] = (),
-        reading: Sequence[Call] = (),
+        self, calls_of: Calls, checked: Sequence[Seat] = (), reading: Sequence[Call] = ()
     ) -> Estimate:
         """Return what calls will use that are given for short answers (0) and for long ones (1);
         the turns are their number.

@@ -234,16 +234,12 @@ def as_html(parts: Iterable[DocumentPart], render: Callable[[str], str]) -> Iter
 
 def chart_svg(chart: Chart) -> str:
     """Return a chart as an SVG picture of CHART_WIDTH × CHART_HEIGHT, in the colours of light paper."""
-    heights = [
-        _TOP + place * (_FOOT - _TOP - 10) / max(len(chart.levels) - 1, 1)
-        for place in range(len(chart.levels))
-    ]
+    gap = (_FOOT - _TOP - 10) / max(len(chart.levels) - 1, 1)
+    heights = [_TOP + place * gap for place in range(len(chart.levels))]
     lines = []
     for height, word in zip(heights, chart.levels, strict=True):
-        lines.append(
-            f'<line x1="{_LEFT}" x2="{CHART_WIDTH - _RIGHT}" y1="{height:.0f}" '
-            f'y2="{height:.0f}" stroke="{_LINE}"/>'
-        )
+        ends = f'x1="{_LEFT}" x2="{CHART_WIDTH - _RIGHT}" y1="{height:.0f}" y2="{height:.0f}"'
+        lines.append(f'<line {ends} stroke="{_LINE}"/>')
         lines.append(f'<text x="{_LEFT - 10}" y="{height + 4:.0f}" text-anchor="end">{escape(word)}</text>')
     step = (CHART_WIDTH - _RIGHT - _LEFT - 20) / max(len(chart.columns) - 1, 1)
     places = [_LEFT + 10 + number * step for number in range(len(chart.columns))]
@@ -252,11 +248,8 @@ def chart_svg(chart: Chart) -> str:
     for place, curve in enumerate(chart.curves):
         # Curves that meet stay apart.
         shift = _APART * (place - (len(chart.curves) - 1) / 2)
-        points = [
-            (x, heights[vote] + shift)
-            for x, vote in zip(places, curve.votes, strict=True)
-            if vote is not None
-        ]
+        votes = zip(places, curve.votes, strict=True)
+        points = [(x, heights[vote] + shift) for x, vote in votes if vote is not None]
         path = " ".join(f"{x:.0f},{y:.1f}" for x, y in points)
         lines.append(f'<polyline points="{path}" fill="none" stroke="{curve.colour}" stroke-width="2"/>')
         lines += [f'<circle cx="{x:.0f}" cy="{y:.1f}" r="3.5" fill="{curve.colour}"/>' for x, y in points]

@@ -70,15 +70,8 @@ class GroupRun(ChatRun):
             self._live.notice(Reason.TURNS_LIMIT, limit=session.group.turns_limit)
         agent = orchestrator_of(self._live, saved, last=spoken.last)
         notes, state = told_to_lead(self._live, members, self._services.prompts, begun=bool(spoken.turn_id))
-        await self._take(
-            agent,
-            spoken,
-            members=members,
-            kind=ORCHESTRATOR,
-            notes=notes,
-            state=state,
-            given=(ORCHESTRATION,),
-        )
+        own = {"kind": ORCHESTRATOR, "notes": notes, "state": state}
+        await self._take(agent, spoken, members=members, given=(ORCHESTRATION,), **own)
 
     async def _hand_over(self, members: tuple[Agent, ...], spoken: Speak) -> None:
         agent = next((member for member in members if member.id == spoken.speaker), None)
@@ -215,12 +208,12 @@ class Groups(Definitions[Group]):
             dropped.append(f"orchestrator: {leader}")
             leader = ""
         provider, _slash, model = leader.partition("/")
-        group = Group(
-            id="",
-            name=distinct(name, (item.name for item in self.all())),
-            orchestrator=Leader(provider=provider, model=model),
-            instructions=_line(found, "instructions", MOST_TOLD),
+        name, told = (
+            distinct(name, (item.name for item in self.all())),
+            _line(found, "instructions", MOST_TOLD),
         )
+        leads = Leader(provider=provider, model=model)
+        group = Group(id="", name=name, orchestrator=leads, instructions=told)
         return Shared(definition=group, dropped=tuple(dropped), members=tuple(members.values()))
 
     async def price_of(self, proposed: Shared[Group]) -> Estimate:
@@ -234,14 +227,9 @@ class Groups(Definitions[Group]):
         if known := assistants_called(name, self._directory.fitting("")):
             return Shared(definition=known[0], why=why)
         wanted = dict.fromkeys((FILES, *(one for one in as_list(said.get("tools")) if isinstance(one, str))))
-        agent = Agent(
-            id="",
-            name=name[:MOST_NAME].strip(),
-            role=_line(said, "role"),
-            description=why,
-            instructions=_line(said, "instructions", MOST_TOLD),
-            tools=tuple(item for item in wanted if item in granted),
-        )
+        tools = tuple(item for item in wanted if item in granted)
+        agent = Agent(id="", name=name[:MOST_NAME].strip(), role=_line(said, "role"), description=why)
+        agent = replace(agent, instructions=_line(said, "instructions", MOST_TOLD), tools=tools)
         dropped = tuple(f"tools: {visible(item)[:MOST_NAME]}" for item in wanted if item not in granted)
         return Shared(definition=agent, why=why, dropped=dropped)
 
@@ -273,28 +261,18 @@ class Groups(Definitions[Group]):
         """
         group = self.find(group_id)
         known = ((member, self._directory.agent(member)) for member in group.members)
-        state = GroupState(
-            id=group.id,
-            name=group.name,
-            members=group.members,
-            names=tuple(agent.name if agent else item for item, agent in known),
-            turns_limit=group.turns_limit,
-            ask_before_hand_over=group.ask_before_hand_over,
-        )
+        names = tuple(agent.name if agent else item for item, agent in known)
+        state = GroupState(id=group.id, name=group.name, members=group.members, names=names)
+        asks = group.ask_before_hand_over
+        state = replace(state, turns_limit=group.turns_limit, ask_before_hand_over=asks)
         self._check_leader(self._directory.models_for(group)[0])
         if not self._directory.members(state):
             raise BadInput("group_empty", group=group.name)
         message = user_message(checked_text(text, attachments), attachments, "", by=asked_by)
         language = self._language()
-        chat = Chat(
-            assistant_id=ORCHESTRATOR,
-            assistant_name=self._prompts.line(language, "assistant", "orchestrator"),
-            mode=checked_mode(mode),
-            budget_from=message.id,
-            language=language,
-            effort=effort,
-            **own,
-        )
+        name = self._prompts.line(language, "assistant", "orchestrator")
+        chat = Chat(assistant_id=ORCHESTRATOR, assistant_name=name, budget_from=message.id, **own)
+        chat = replace(chat, mode=checked_mode(mode), language=language, effort=effort)
         session = GroupSession(**begun_with(message, folder, asked_by, done_means), chat=chat, group=state)
         return await self._sessions.start(session, message)
 

@@ -91,11 +91,8 @@ def silent_turns(live: LiveSession, turns: Sequence[Speak]) -> list[Speak]:
 
 def handed_over(turn: Sequence[Message]) -> ToolCall | None:
     """Return the call by which an orchestrator's turn handed over, None where there is none."""
-    ended = {
-        message.tool_call_id
-        for message in turn
-        if message.control == Control.END and message.state == MessageState.DONE
-    }
+    done = (message for message in turn if message.state == MessageState.DONE)
+    ended = {message.tool_call_id for message in done if message.control == Control.END}
     answer = last_answer(list(turn))
     for call in answer.tool_calls if answer else ():
         if call.name == SWITCH_ASSISTANT and call.id in ended:

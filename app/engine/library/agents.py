@@ -395,14 +395,10 @@ class AgentDirectory:
         keys = {*agent.tools, *({FILE_PARTS} & {*given})}
         found = [tool for tool in self._tools.allowed() if tool.key in keys or tool.group in keys]
         found += self._tools.server_tools(agent.mcp_servers)
-        return {
-            tool.key: tool
-            for tool in found
-            if mode in tool.modes
-            # A server may have the name of such a set.
-            and (tool.consent or tool.group in given or tool.group not in (*GIVEN, FILES))
-            and tool.key not in off
-        }
+        able = (tool for tool in found if mode in tool.modes and tool.key not in off)
+        closed = {*GIVEN, FILES} - {*given}
+        # A server may have the name of such a set.
+        return {tool.key: tool for tool in able if tool.consent or tool.group not in closed}
 
     def covered_by(self, prompt: Prompt, answer: Consent) -> tuple[str, ...]:
         """Return the consents of the tools that a lasting answer to an approval allows from now on."""

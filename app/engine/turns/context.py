@@ -29,7 +29,6 @@ from app.core.provider import (
     Delta,
     Finished,
     FinishReason,
-    ModelFacts,
     ModelRequest,
     Models,
     Price,
@@ -51,6 +50,9 @@ from app.engine.usage_book import UsageBook
 NEAR = 0.8
 # Said of a limit before it is reached, by its name: how much is spent, and of how much.
 Near = Callable[[str, float, float], None]
+# Entered while a turn waits for a provider.
+Waiting = Callable[[], AbstractContextManager[None]]
+Clock = Callable[[], float]
 
 
 class Budget:
@@ -197,9 +199,7 @@ SHORTEST_WAIT, LONGEST_WAIT = 0.5, 30.0
 _LONGEST_ASKED = 60.0
 _BACKOFF = 3.0
 # Where nothing listens (NETWORK) a server is not running, and a moment later it is not either.
-PASSING = frozenset(
-    (FailureKind.OVERLOADED, FailureKind.SERVER, FailureKind.NO_ANSWER, FailureKind.INTERRUPTED)
-)
+PASSING = (FailureKind.OVERLOADED, FailureKind.SERVER, FailureKind.NO_ANSWER, FailureKind.INTERRUPTED)
 
 
 def seconds_before(repeat: int, error: ProviderError) -> float | None:
@@ -234,6 +234,9 @@ def seconds_to_wait(error: ProviderError) -> float | None:
     return seconds if seconds <= MAX_WAIT else None
 
 
+Used = Callable[[UsageEntry], object]
+
+
 class MeteredModels:
     """Calls models while the gate and the month's limit allow it, and counts calls that become no message."""
 
@@ -242,8 +245,9 @@ class MeteredModels:
         self._usage = usage
         self._gate = gate
         # What costs nothing is asked of the models themselves, and of the gate.
-        self.facts, self.note_stable = models.facts, models.note_stable
-        self.note_cut, self.answer_agent = models.note_cut, models.answer_agent
+        self.facts, self.known_facts = models.facts, models.known_facts
+        self.note_cut, self.note_stable = models.note_cut, models.note_stable
+        self.answer_agent = models.answer_agent
         self.paused_for, self.end_pause = gate.paused_for, gate.end_pause
 
     @asynccontextmanager
@@ -264,12 +268,7 @@ class MeteredModels:
                 yield partial(MeteredCall, self._models, self._usage, self._gate)
 
     async def ask(
-        self,
-        request: ModelRequest,
-        session_id: str = "",
-        author: Author | None = None,
-        *,
-        used: Callable[[UsageEntry], object],
+        self, request: ModelRequest, session_id: str = "", author: Author | None = None, *, used: Used
     ) -> str:
         """Return the whole text of an answer that becomes no message. Raises ProviderError.
 
@@ -283,13 +282,7 @@ class MeteredModels:
                 if (entry := self.note(call, session_id, author)) is not None:
                     used(entry)
 
-    def known_facts(self, provider: str, model: str) -> ModelFacts:
-        """Return what is known about a model by now; asks nobody."""
-        return self._models.known_facts(provider, model)
-
-    def note(
-        self, call: "MeteredCall", session_id: str = "", author: Author | None = None
-    ) -> UsageEntry | None:
+    def note(self, call: "MeteredCall", session_id: str, author: Author | None) -> UsageEntry | None:
         """Count the usage of a call that becomes no message; return it, None where it used nothing."""
         usage = call.usage
         if usage is None:
@@ -475,6 +468,6 @@ class TreeContext(Frozen):
     services: Services
     budget: Budget
     language: str
-    waits: Callable[[], AbstractContextManager[None]]
+    waits: Waiting
     members: tuple[Agent, ...] = ()
     asks_too: frozenset[str] = frozenset()

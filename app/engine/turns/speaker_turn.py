@@ -49,6 +49,7 @@ from app.engine.live_session import LiveSession
 from app.engine.request import AgentTurn, Attempt
 from app.engine.turns.context import (
     MOST_REPEATS,
+    Clock,
     MeteredCall,
     MeteredModels,
     Outcome,
@@ -56,6 +57,7 @@ from app.engine.turns.context import (
     Services,
     TreeContext,
     TurnState,
+    Waiting,
     about_call,
     seconds_before,
     seconds_to_wait,
@@ -98,12 +100,11 @@ class ReportedCalls:
         """
         message = said or self._message
         assert message is not None
-        call = ToolCall(
-            id=call_id, name=act.name, arguments=act.arguments, by=self._turn.agent_model.provider
-        )
+        provider = self._turn.agent_model.provider
+        call = ToolCall(id=call_id, name=act.name, arguments=act.arguments, by=provider)
         self._calls[act.id] = call
         self._write_call(replace(message, tool_calls=(*message.tool_calls, call)))
-        result = self._turn.message(Role.TOOL, tool_call_id=call.id, created_at=utc_now())
+        result = self._turn.message(Role.TOOL, tool_call_id=call.id)
         self._results[act.id] = result
         self._live.start_message(result, started(self._live, self._turn, call))
         self.update(act)
@@ -122,13 +123,12 @@ class ReportedCalls:
 
     def ask(self, ask: AgentAsk) -> None:
         """Put what the agent asks to the user, while it goes on reporting."""
-        # The agent would wait for ever for an answer that nobody gives.
-        start_owned(
-            self._put(ask),
-            lambda _: self._models.answer_agent(ask.id, Consent.DENY),
-            name="question of an external agent",
-            among=self._asking,
-        )
+
+        def refuse(_: BaseException) -> None:
+            # The agent would wait for ever for an answer that nobody gives.
+            self._models.answer_agent(ask.id, Consent.DENY)
+
+        start_owned(self._put(ask), refuse, name="question of an external agent", among=self._asking)
 
     def close(self, state: str, text: str = "") -> None:
         """End what has no result yet, because the answer has ended: nothing more will be reported."""
@@ -201,20 +201,14 @@ def asks_to_work(context: TreeContext, turn: AgentTurn) -> Outcome | None:
         return None
     if prompt is not None:
         failure = Failure(kind=FailureKind.AGENT_REFUSED, detail=turn.folder)
-        message = turn.message(state=MessageState.FAILED, error=failure, created_at=utc_now())
+        message = turn.message(state=MessageState.FAILED, error=failure)
         live.finish_message(message)
         return Outcome(TurnState.BROKEN, "", message)
-    name = turn.agent_model.label
-    new = Prompt(
-        question=turn.folder,
-        type=PromptType.APPROVAL,
-        tool=name,
-        arguments=dumps({"folder": turn.folder, "command": join_command(line)}, ensure_ascii=False),
-        reason=PromptReason.AGENT_WORKS,
-        server=name,
-        consent=consent,
-    )
-    question = turn.message(Role.SYSTEM, prompt=new, created_at=utc_now())
+    name, what = turn.agent_model.label, {"folder": turn.folder, "command": join_command(line)}
+    new = Prompt(question=turn.folder, type=PromptType.APPROVAL, reason=PromptReason.AGENT_WORKS)
+    arguments = dumps(what, ensure_ascii=False)
+    new = replace(new, tool=name, server=name, consent=consent, arguments=arguments)
+    question = turn.message(Role.SYSTEM, prompt=new)
     live.finish_message(question, PromptAsked(session_id=live.id, message_id=question.id, prompt=new))
     return Outcome(TurnState.WAITING)
 
@@ -277,9 +271,7 @@ class CallPlan:
 class Answer:
     """The answer as it grows over the attempts of one call."""
 
-    def __init__(
-        self, live: LiveSession, plan: CallPlan, models: MeteredModels, clock: Callable[[], float]
-    ) -> None:
+    def __init__(self, live: LiveSession, plan: CallPlan, models: MeteredModels, clock: Clock) -> None:
         self._live = live
         self._plan = plan
         self._models = models
@@ -473,26 +465,17 @@ class Answer:
 
     def answered(self) -> Message:
         """Return the whole answer, marked where it carries a warning."""
-        content, note = self.content, ""
-        if self._opening and self._finished.reason == FinishReason.LENGTH:
+        content, note, reason = self.content, "", self._finished.reason
+        cut = (FinishReason.LENGTH, FinishReason.TRUNCATED, FinishReason.CONTEXT_FULL)
+        if self._opening and reason == FinishReason.LENGTH:
             content = whole_sentences(content)
-        elif self._finished.reason in (
-            FinishReason.LENGTH,
-            FinishReason.TRUNCATED,
-            FinishReason.REFUSAL,
-            FinishReason.CONTEXT_FULL,
-            FailureKind.CONTENT_FILTER,
-        ):
-            note = self._finished.reason
+        elif reason in (*cut, FinishReason.REFUSAL, FailureKind.CONTENT_FILTER):
+            note = reason
         if self._plan.may_pass and is_pass(content):
             content, note = "", PASSED
-        return replace(
-            self._ended(MessageState.DONE),
-            content=content,
-            note=note,
-            tool_calls=self._tool_calls(),
-            provider_state=dict(self._finished.state) if self._finished.state else None,
-        )
+        state = dict(self._finished.state) if self._finished.state else None
+        ended = replace(self._ended(MessageState.DONE), content=content, note=note)
+        return replace(ended, tool_calls=self._tool_calls(), provider_state=state)
 
     @property
     def lost_pictures(self) -> tuple[str, ...]:
@@ -505,14 +488,12 @@ class Answer:
         return self._finished.left_out
 
     def _attachments(self) -> Attachments:
-        return tuple(
-            Attachment(
-                name=f"image-{number}.{pieces[0].media_type.partition('/')[2]}",
-                media_type=pieces[0].media_type,
-                data="".join(piece.data for piece in pieces),
-            )
-            for number, (_, pieces) in enumerate(sorted(self._pictures.items()), 1)
-        )
+        found = []
+        for number, (_, pieces) in enumerate(sorted(self._pictures.items()), 1):
+            kind, data = pieces[0].media_type, "".join(piece.data for piece in pieces)
+            name = f"image-{number}.{kind.partition('/')[2]}"
+            found.append(Attachment(name=name, media_type=kind, data=data))
+        return tuple(found)
 
     def failed(self, error: ProviderError) -> Message:
         """Return the failure as a message; a blocked answer is shown as such and does not count as a
@@ -543,17 +524,12 @@ class Answer:
         self._time_thought(spoken=True)
         # The tokens of several tries say nothing about the speed of the last.
         used_once = sum(call.usage is not None for call in self._asked) == 1
-        return replace(
-            self._message or self._new_message(),
-            content=self.content,
-            thinking=self._thinking,
-            thinking_seconds=self._thought_for,
-            attachments=self._attachments(),
-            state=state,
-            usage=self._usage(),
-            seconds=round(self._clock() - self._begun, 3),
-            first_word_seconds=self._first_word if used_once else None,
-        )
+        first_word = self._first_word if used_once else None
+        seconds, pictures = round(self._clock() - self._begun, 3), self._attachments()
+        message = replace(self._message or self._new_message(), content=self.content, attachments=pictures)
+        message = replace(message, thinking=self._thinking, thinking_seconds=self._thought_for)
+        message = replace(message, state=state, usage=self._usage())
+        return replace(message, seconds=seconds, first_word_seconds=first_word)
 
     def _usage(self) -> Usage | None:
         """Return what all attempts used; None where none of them used anything."""
@@ -600,7 +576,7 @@ class SpeakerTurn:
     _author: Author
     _: KW_ONLY
     # While the provider is waited for, the turn is inside.
-    waits: Callable[[], AbstractContextManager[None]]
+    waits: Waiting
     # Called with true when the speaker is busy and the turn must wait, and with false once that is over.
     busy: Callable[[bool], None] = lambda _: None
     # What the turn is for, in words.
@@ -704,9 +680,8 @@ class SpeakerTurn:
     def _held(self, answer: Answer, error: ProviderError, provider: str) -> str:
         """Keep what was said, and say that the session must pause before this call."""
         answer.stopped()
-        self._live.notice(
-            "turn_held", name=self._author.name, kind=error.kind, detail=error.detail, provider=provider
-        )
+        about = {"name": self._author.name, "kind": error.kind, "detail": error.detail}
+        self._live.notice("turn_held", **about, provider=provider)
         return error.kind
 
     def _at_gate(self, plan: CallPlan) -> Callable[[float], AbstractContextManager[None]]:

@@ -17,7 +17,7 @@ from functools import partial
 from app.core.definitions import SWITCH_ASSISTANT, Agent
 from app.core.errors import StorageError
 from app.core.events import Event, PromptAsked, ToolFinished, ToolProgressed
-from app.core.ids import new_id, utc_now
+from app.core.ids import new_id
 from app.core.json_values import object_in
 from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.owned_tasks import end_tasks
@@ -177,11 +177,8 @@ def _history(turn: AgentTurn, live: LiveSession) -> list[dict[str, object]]:
     for turn_id in live.turns.back_from((before[0].follows or "") if before else ""):
         if len(found) >= HISTORY:
             break
-        said = [
-            message
-            for message in live.turns.said(turn_id)
-            if message.role in (Role.USER, Role.ASSISTANT) and message.content.strip()
-        ]
+        heard = (item for item in live.turns.said(turn_id) if item.role in (Role.USER, Role.ASSISTANT))
+        said = [message for message in heard if message.content.strip()]
         if said:
             found.append({"role": said[-1].role, "content": said[-1].content[:MAX_WORDS]})
     while found and found[-1]["role"] != Role.USER:
@@ -233,13 +230,8 @@ def lead_offer(turn: AgentTurn, live: LiveSession, members: Sequence[Agent], too
     if SWITCH_ASSISTANT not in tools or not members:
         return _report(task, notes, done)
     if plan is None or not plan.items or ("setPlan" not in own and not handed and not plan.open):
-        return Offer(
-            key="plan",
-            values={"task": task},
-            calls=lambda words: (_plan(words, task),),
-            most=PLAN_TOKENS,
-            lines=True,
-        )
+        plans = partial(_plan, task)
+        return Offer(key="plan", values={"task": task}, calls=plans, most=PLAN_TOKENS, lines=True)
     if left <= 0:
         return _report(task, notes, done)
     step = plan.open[len(done)].text
@@ -255,16 +247,14 @@ def lead_offer(turn: AgentTurn, live: LiveSession, members: Sequence[Agent], too
 
 
 def _report(task: str, notes: Sequence[str], done: tuple[ToolCall, ...]) -> Offer:
-    return Offer(
-        key="report",
-        values={"task": task, "notes": "\n".join(notes) or "- nothing yet"},
-        calls=lambda words: (*done, _call("reportResult", {"result_in_detail": words.strip()})),
-        most=REPORT_TOKENS,
-        lines=True,
-    )
+    def report(words: str) -> tuple[ToolCall, ...]:
+        return (*done, _call("reportResult", {"result_in_detail": words.strip()}))
+
+    values = {"task": task, "notes": "\n".join(notes) or "- nothing yet"}
+    return Offer(key="report", values=values, calls=report, most=REPORT_TOKENS, lines=True)
 
 
-def _plan(words: str, task: str) -> ToolCall:
+def _plan(task: str, words: str) -> tuple[ToolCall, ...]:
     text = words.replace("**", "").strip().removeprefix("1.").strip()
     steps = [one_line(part)[:200] for part in _STEP.split("1. " + text)]
     steps = [step for step in steps if step]
@@ -272,7 +262,7 @@ def _plan(words: str, task: str) -> ToolCall:
         # One long step took all the tokens: its sentences become steps.
         steps = _SENTENCE.split(steps[0])
     steps = steps[:MOST_STEPS] or [task[:200]]
-    return _call("setPlan", {"items": steps})
+    return (_call("setPlan", {"items": steps}),)
 
 
 def _so_far(turn: AgentTurn, live: LiveSession) -> tuple[str, list[str], bool, int]:
@@ -313,18 +303,10 @@ def newest_approval(live: LiveSession, turn: AgentTurn, call: ToolCall, reason: 
 
 def approval(call: ToolCall, tool: Tool, reason: str, folder: str = "") -> Prompt:
     """Return the question whether a call may run; `folder` is one of the user's that it is about."""
-    return Prompt(
-        question=call.name,
-        type=PromptType.APPROVAL,
-        tool=tool.key,
-        arguments=call.arguments,
-        reason=reason,
-        server=tool.group if tool.consent else "",
-        consent=tool.consent,
-        reads=tool.reads,
-        name=tool.name,
-        about=tool.description[:MAX_ABOUT] if tool.name else folder,
-    )
+    server, about = tool.group if tool.consent else "", tool.description[:MAX_ABOUT] if tool.name else folder
+    asked = Prompt(question=call.name, type=PromptType.APPROVAL, tool=tool.key, arguments=call.arguments)
+    asked = replace(asked, reason=reason, server=server, consent=tool.consent)
+    return replace(asked, reads=tool.reads, name=tool.name, about=about)
 
 
 def denied(prompt: Prompt) -> str:
@@ -332,24 +314,17 @@ def denied(prompt: Prompt) -> str:
     if there is one.
     """
     if prompt.denied_because:
-        return (
-            f"The user did not allow this call, and says why: "
-            f"{prompt.denied_because}\nDo not try it again as it is."
-        )
+        said = f"The user did not allow this call, and says why: {prompt.denied_because}"
+        return f"{said}\nDo not try it again as it is."
     return "The user did not allow this call. Do not try it again; go on without it, or ask why."
 
 
 def page_question(call: ToolCall, tool: Tool | None, content: str) -> Prompt:
     """Return a page's question to the user: the text that came with the page, never its HTML."""
-    return Prompt(
-        question=content[:MAX_QUESTION] or call.name,
-        type=PromptType.TEXT,
-        tool=call.name,
-        arguments=call.arguments,
-        reason=PromptReason.PAGE,
-        server=tool.group if tool is not None else "",
-        name=tool.name if tool is not None else "",
-    )
+    question = content[:MAX_QUESTION] or call.name
+    asked = Prompt(question=question, type=PromptType.TEXT, tool=call.name, arguments=call.arguments)
+    asked = replace(asked, reason=PromptReason.PAGE)
+    return asked if tool is None else replace(asked, server=tool.group, name=tool.name)
 
 
 async def attach_servers(live: LiveSession, directory: AgentDirectory, agent: Agent) -> None:
@@ -370,15 +345,9 @@ async def attach_servers(live: LiveSession, directory: AgentDirectory, agent: Ag
             live.notice("server_waits", name=name, who=agent.name)
             continue
         # One that still connects has taken longer than a turn waits for it.
-        problem = status.problem or ServerProblem.NO_ANSWER
-        live.notice(
-            "server_down" if status.known else "server_down_unknown",
-            name=name,
-            who=agent.name,
-            count=status.known,
-            problem=problem,
-            detail=status.detail,
-        )
+        about = {"problem": status.problem or ServerProblem.NO_ANSWER, "detail": status.detail}
+        code = "server_down" if status.known else "server_down_unknown"
+        live.notice(code, name=name, who=agent.name, count=status.known, **about)
 
 
 MAX_RESULT = 100_000
@@ -386,12 +355,13 @@ MAX_RESULT = 100_000
 _log = logging.getLogger(__name__)
 
 
+Take = Callable[[AgentTurn, SpeakerTurn], Awaitable[Outcome]]
+
+
 class ToolCalls:
     """Answers the calls of a tree's turns; `take` continues a sub-agent's turn."""
 
-    def __init__(
-        self, context: TreeContext, take: Callable[[AgentTurn, SpeakerTurn], Awaitable[Outcome]]
-    ) -> None:
+    def __init__(self, context: TreeContext, take: Take) -> None:
         self._context = context
         self._services = context.services
         self._live = context.live
@@ -428,11 +398,9 @@ class ToolCalls:
             self._refuse(turn, dict.fromkeys(open_calls, "No tool calls are left for this turn."))
             return self._after_results(turn, answer)
         kept = {call.id for call in carried_out(answer)}
-        text = (
-            f"Not carried out: of the {len(answer.own_calls)} calls of this "
-            f"answer the first {MOST_CALLS} were. "
-            "Look at their results, then send this call again if it is still needed."
-        )
+        number = len(answer.own_calls)
+        text = f"Not carried out: of the {number} calls of this answer the first {MOST_CALLS} were. "
+        text += "Look at their results, then send this call again if it is still needed."
         left_out = (call for call in open_calls if not call.by and call.id not in kept)
         self._refuse(turn, dict.fromkeys(left_out, text))
         open_calls = [call for call in open_calls if call.by or call.id in kept]
@@ -442,17 +410,10 @@ class ToolCalls:
 
     def _refuse(self, turn: AgentTurn, texts: Mapping[ToolCall, str]) -> None:
         """Write the results of calls that are not carried out, in one batch."""
-        at = utc_now()
-        events = [
-            ToolFinished(**about_call(self._live, turn, call), ok=False, content=text)
-            for call, text in texts.items()
-        ]
-        written = [
-            turn.message(
-                Role.TOOL, tool_call_id=call.id, content=text, state=MessageState.FAILED, created_at=at
-            )
-            for call, text in texts.items()
-        ]
+        refused = partial(turn.message, Role.TOOL, state=MessageState.FAILED)
+        written = [refused(tool_call_id=call.id, content=text) for call, text in texts.items()]
+        told = ((about_call(self._live, turn, call), text) for call, text in texts.items())
+        events = [ToolFinished(**about, ok=False, content=text) for about, text in told]
         if written:
             self._live.finish_messages(written, *events)
 
@@ -558,12 +519,11 @@ class ToolCalls:
         reason, session = "", self._live.session
         folder, of_folder = session.chosen_folder, OF_FOLDER[0 if tool.reads else 1]
         before = self._live.turns.about(turn.turn_id, call.id)
+        asks = tool.asks and (tool.consent or tool.key) not in session.always
         # It began to run and was cut, so that it may have run.
         if not tool.repeatable and any(message.state == MessageState.STOPPED for message in before):
             reason = PromptReason.MAY_HAVE_RUN
-        elif tool.key in self._context.asks_too or (
-            tool.asks and (tool.consent or tool.key) not in session.always
-        ):
+        elif tool.key in self._context.asks_too or asks:
             reason = PromptReason.TOOL
         elif folder and tool.group == FILES and not tool.consent and of_folder not in session.always:
             reason = of_folder
@@ -585,7 +545,7 @@ class ToolCalls:
         raise ToolError(denied(asked.prompt))
 
     def _put_question(self, turn: AgentTurn, call: ToolCall, prompt: Prompt) -> Message:
-        question = turn.message(Role.SYSTEM, tool_call_id=call.id, prompt=prompt, created_at=utc_now())
+        question = turn.message(Role.SYSTEM, tool_call_id=call.id, prompt=prompt)
         asked = PromptAsked(session_id=self._live.id, message_id=question.id, prompt=prompt)
         self._live.finish_message(question, asked)
         return question
@@ -599,9 +559,7 @@ class ToolCalls:
         else:
             self._live.tell(ToolProgressed(**about_call(self._live, turn, call), progress=progress))
 
-    async def _run(
-        self, turn: AgentTurn, call: ToolCall, tool: Tool, arguments: Mapping[str, object]
-    ) -> None:
+    async def _run(self, turn: AgentTurn, call: ToolCall, tool: Tool, given: Mapping[str, object]) -> None:
         self._forget_questions(turn, call)
         message = self._started(turn, call)
         self._live.start_message(message, started(self._live, turn, call))
@@ -623,7 +581,7 @@ class ToolCalls:
             if not tool.repeatable:
                 # From here on the tool may have run, and that must be on the disk before it does.
                 await self._services.store.flush(self._live.id)
-            result = await tool.run(arguments, run)
+            result = await tool.run(given, run)
             plan = run.new_plan
         except ToolError as error:
             result = ToolResult(content=str(error), ok=False)
@@ -644,7 +602,7 @@ class ToolCalls:
         for message in self._live.turns.about(turn.turn_id, call.id):
             if message.role == Role.TOOL and message.state == MessageState.STREAMING:
                 return message
-        return turn.message(Role.TOOL, tool_call_id=call.id, created_at=utc_now())
+        return turn.message(Role.TOOL, tool_call_id=call.id)
 
     def _forget_questions(self, turn: AgentTurn, call: ToolCall) -> None:
         """Dismiss the questions of a run that was cut, because nothing waits for their answers."""
@@ -663,21 +621,15 @@ class ToolCalls:
         if prompt is None and any(map(is_page, result.resources)):
             tool = self._services.directory.tools(turn.agent, turn.mode, turn.given).get(call.name)
             prompt, control = page_question(call, tool, content), Control.WAIT
-        message = replace(
-            self._started(turn, call),
-            content=content,
-            state=MessageState.DONE if result.ok else MessageState.FAILED,
-            resources=result.resources,
-            attachments=result.attachments,
-            prompt=prompt,
-            control="" if control == Control.CONTINUE else control,
-        )
-        extra: list[Event] = [
-            ToolFinished(**about_call(self._live, turn, call), ok=result.ok, content=content)
-        ]
+        state = MessageState.DONE if result.ok else MessageState.FAILED
+        message = replace(self._started(turn, call), content=content, state=state, prompt=prompt)
+        message = replace(message, resources=result.resources, attachments=result.attachments)
+        message = replace(message, control="" if control == Control.CONTINUE else control)
+        ended = ToolFinished(**about_call(self._live, turn, call), ok=result.ok, content=content)
+        extra: list[Event] = [ended]
         if prompt is not None:
             extra.append(PromptAsked(session_id=self._live.id, message_id=message.id, prompt=prompt))
-        said = [turn.message(content=result.say, created_at=utc_now())] if result.say else []
+        said = [turn.message(content=result.say)] if result.say else []
         fields: dict[str, object] = {"plan": plan[0]} if plan else {}
         self._live.finish_messages((message, *said), *extra, **fields)
 
@@ -721,7 +673,7 @@ class ToolCalls:
         """Let a sub-agent, or a member `at_once` with others, answer a call.
         Raises ToolError where it cannot begin.
         """
-        context, directory = self._context, self._services.directory
+        context, live, directory = self._context, self._live, self._services.directory
         if at_once:
             job = self._hand_over(turn, call)
         else:
@@ -734,24 +686,13 @@ class ToolCalls:
             limit = "The limit of sub-agents for one message is reached. Go on with what you have."
             raise ToolError(failed(limit))
         # A member reads what it is to do in the conversation.
+        told, child_id = "" if at_once else job.task, child_id or new_id()
         child = turn_below(
-            turn,
-            call.id,
-            job.agent,
-            self._live,
-            directory,
-            turn_id=child_id or new_id(),
-            task="" if at_once else job.task,
-            mode=job.mode,
+            turn, call.id, job.agent, live, directory, turn_id=child_id, task=told, mode=job.mode
         )
-        speaker = SpeakerTurn(
-            self._live,
-            self._services,
-            child.author,
-            waits=context.waits,
-            busy=partial(self._show_busy, child.turn_id),
-            about=job.task,
-        )
+        busy = partial(self._show_busy, child_id)
+        shared = (live, self._services, child.author)
+        speaker = SpeakerTurn(*shared, waits=context.waits, busy=busy, about=job.task)
         task: asyncio.Task[Outcome | None] | None = asyncio.current_task()
         assert task is not None
         self._running[child.turn_id] = task
@@ -761,8 +702,8 @@ class ToolCalls:
             async with speaker.slot():
                 outcome = await self._take(child, speaker)
         except NotFree as refused:
-            busy = f"{job.agent.name} has too much to do now ({refused.reason})."
-            raise ToolError(failed(busy)) from refused
+            full = f"{job.agent.name} has too much to do now ({refused.reason})."
+            raise ToolError(failed(full)) from refused
         except asyncio.CancelledError:
             if child.turn_id not in self._stopped:
                 raise

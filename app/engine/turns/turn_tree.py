@@ -7,8 +7,7 @@ long: what it makes is saved before the call. Killed in between, it finds no sum
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from app.core.errors import Failure, FailureKind, ProviderError
@@ -54,7 +53,15 @@ from app.engine.request import (
     turn_items,
     turn_plan,
 )
-from app.engine.turns.context import PASSING, MeteredCall, MeteredModels, Outcome, TreeContext, TurnState
+from app.engine.turns.context import (
+    PASSING,
+    MeteredCall,
+    MeteredModels,
+    Outcome,
+    TreeContext,
+    TurnState,
+    Waiting,
+)
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import CallPlan, ReportedCalls, SpeakerTurn, asks_to_work
 from app.engine.turns.tool_calls import Offer, ToolCalls, guided_call, guided_request, lead_offer
@@ -109,17 +116,12 @@ class TurnTree:
         while True:
             messages = self._live.turns.said(turn.turn_id)
             answer = last_answer(messages)
-            rounds = sum(
-                bool(message.own_calls) for message in messages if message.state == MessageState.DONE
-            )
+            rounds = sum(bool(item.own_calls) for item in messages if item.state == MessageState.DONE)
             if answer is not None and not answer.tool_calls:
                 # With no step left the model was told to come to an end.
                 limit = counted(Reason.STEPS, rounds) if 0 < turn.agent.max_steps <= rounds else ""
-                return Outcome(
-                    TurnState.FINISHED if answer.state == MessageState.DONE else TurnState.BROKEN,
-                    limit,
-                    answer,
-                )
+                done = answer.state == MessageState.DONE
+                return Outcome(TurnState.FINISHED if done else TurnState.BROKEN, limit, answer)
             spent = rounds > turn.agent.max_steps
             if answer is not None:
                 outcome = await self.calls.answer_all(turn, answer, refuse=spent)
@@ -257,11 +259,7 @@ def summary_message(author: Author, content: str, *, through: str, **fields: obj
 
 
 async def ask_for_summary(
-    live: LiveSession,
-    models: MeteredModels,
-    request: ModelRequest,
-    author: Author,
-    waits: Callable[[], AbstractContextManager[None]],
+    live: LiveSession, models: MeteredModels, request: ModelRequest, author: Author, waits: Waiting
 ) -> tuple[str, MeteredCall]:
     """Ask for a summary; return its text, "" where it is not whole. Raises ProviderError.
 
@@ -366,11 +364,8 @@ class Summarizing:
         if turn.kind == ORCHESTRATOR or turn.agent_model.guided:
             return None
         summary = summary_for(live, live.turns.back_from(turn.follows or ""), turn.agent.id)
-        if summary is None or any(
-            message.agent_id == turn.agent.id for message in live.turns.summaries(summary.through)
-        ):
-            return None
-        return summary
+        others = live.turns.summaries(summary.through) if summary else ()
+        return None if any(item.agent_id == turn.agent.id for item in others) else summary
 
     def _needs_own(self, turn: AgentTurn, turns: Sequence[PastTurn], before: Message | None) -> bool:
         """Whether a summary of these turns, and of notes before them, is for a member alone:
@@ -378,12 +373,8 @@ class Summarizing:
         """
         if self._live.session.group is None or turn.kind == ORCHESTRATOR:
             return False
-        results = (
-            message.content[:MAX_SENT_RESULT]
-            for past in turns
-            for message in past.messages
-            if message.role == Role.TOOL and message.author.id == turn.agent.id
-        )
+        own = (item for past in turns for item in past.messages if item.author.id == turn.agent.id)
+        results = (item.content[:MAX_SENT_RESULT] for item in own if item.role == Role.TOOL)
         tokens = sum(tokens_of(text, turn.agent_model.model) for text in results)
         return tokens > OWN_RESULTS or bool(before and before.agent_id)
 
@@ -431,9 +422,8 @@ class Summarizing:
             turns.pop()
         if alone or len(turns) <= place:
             return replace(history, turns=turns[:place]), ""
-        said = next(
-            (item.content for item in self._live.turns.said(turns[place][0]) if item.content.strip()), ""
-        )
+        behind = self._live.turns.said(turns[place][0])
+        said = next((item.content for item in behind if item.content.strip()), "")
         text = self._words["until"].format(text=" ".join(said.split())[:MOST_BEGINNING])
         return replace(history, turns=turns), f"\n\n{text}"
 

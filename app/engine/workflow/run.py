@@ -26,7 +26,7 @@ from app.core.definitions import (
 from app.core.events import Event, StepChanged
 from app.core.files import with_files
 from app.core.ids import new_id, utc_now
-from app.core.message import Author, Message, MessageState, Role, ToolCall, new_message
+from app.core.message import Author, Message, Messages, MessageState, Role, ToolCall, new_message
 from app.core.owned_tasks import end_tasks
 from app.core.session import Reason, Status, WorkflowState
 from app.core.tool import FILES, read_arguments
@@ -156,11 +156,7 @@ MAX_RESULT = 6_000
 
 
 def write_steps(
-    live: LiveSession,
-    changed: Sequence[StepState],
-    messages: Sequence[Message] = (),
-    *extra: Event,
-    **fields: object,
+    live: LiveSession, changed: Sequence[StepState], messages: Messages = (), *extra: Event, **fields: object
 ) -> None:
     """Write steps, the messages that belong to them and changed `fields` of the session in one batch."""
     by_id = {state.id: state for state in changed}
@@ -403,7 +399,7 @@ class WorkflowRun(ChatRun):
                 if reason or number >= MOST_ROUNDS or all(criterion.settled for criterion in criteria):
                     break
                 told = told_missing(criteria, self._services.prompts, self._live.session.language)
-                said = turn.message(Role.USER, author=MOOT, content=told, created_at=utc_now())
+                said = turn.message(Role.USER, author=MOOT, content=told)
                 self._live.finish_message(said)
                 outcome, complete = await self._taken_to_end(tree, turn, speaker, step.id)
             seconds = running.seconds + self._services.clock() - begun
@@ -446,24 +442,15 @@ class WorkflowRun(ChatRun):
         """
         if is_checked(self._live, turn_id, call):
             return ""
-        wanted = Check(
-            criteria=self._state(step.id).criteria,
-            asked=f"{self._work.command}\n\n{step.prompt}",
-            turns=[turn_id],
-            turn_id=turn_id,
-            call_id=call,
-            number=number,
-            step_id=step.id,
-        )
+        criteria, asked = self._state(step.id).criteria, f"{self._work.command}\n\n{step.prompt}"
+        wanted = Check(criteria, asked, [turn_id], turn_id, call, number, step_id=step.id)
         checked = await check(self._tree_context(()), wanted)
         state = replace(self._state(step.id), criteria=checked.criteria)
         write_steps(self._live, (state,), checked.messages, *checked.events)
         return checked.reason
 
-    def _note(
-        self, step: WorkflowStep, outcome: Outcome, complete: StepComplete | None, seconds: float
-    ) -> None:
-        state = replace(self._state(step.id), seconds=seconds)
+    def _note(self, step: WorkflowStep, outcome: Outcome, complete: StepComplete | None, took: float) -> None:
+        state = replace(self._state(step.id), seconds=took)
         text = outcome.message.content if outcome.message else ""
         if outcome.state == TurnState.HELD:
             self._held.append(outcome.reason)
@@ -498,7 +485,7 @@ class WorkflowRun(ChatRun):
     def _ask_again(self, turn: AgentTurn, step_id: str) -> None:
         language = self._live.session.language
         text = self._services.prompts.line(language, "assistant", "step_again")
-        message = turn.message(Role.USER, author=self._author(), content=text, created_at=utc_now())
+        message = turn.message(Role.USER, author=self._author(), content=text)
         self._change_steps(replace(self._state(step_id), asked_again=True), messages=(message,))
 
     def _begin_attempt(self, step: WorkflowStep, agent: Agent) -> StepState:
@@ -506,20 +493,10 @@ class WorkflowRun(ChatRun):
         state = self._state(step.id)
         if state.attempt and not state.fresh and not self._answered(state):
             return state
-        state = replace(
-            state,
-            attempt=state.attempt + 1,
-            fresh=False,
-            assistant_id=agent.id,
-            reason="",
-            result="",
-            artifacts="",
-            asked_again=False,
-            started_at="",
-            ended_at="",
-            seconds=0.0,
-            criteria=criteria_of(step.done_means),
-        )
+        state = replace(state, attempt=state.attempt + 1, fresh=False, assistant_id=agent.id)
+        state = replace(state, reason="", result="", artifacts="", asked_again=False)
+        state = replace(state, started_at="", ended_at="", seconds=0.0)
+        state = replace(state, criteria=criteria_of(step.done_means))
         arguments = {"step": step.name, "role": step.role, "assistant": agent.name, "attempt": state.attempt}
         call = ToolCall(id=call_id(state), name=STEP, arguments=json.dumps(arguments, ensure_ascii=False))
         message = self._own(Role.ASSISTANT, tool_calls=(call,))
@@ -530,28 +507,17 @@ class WorkflowRun(ChatRun):
         about = self._live.turns.about(self._root, call_id(state))
         return any(message.role == Role.TOOL and message.ended for message in about)
 
-    def _finish(
-        self, before: StepState, state: str, reason: str, text: str = "", artifacts: str = ""
-    ) -> None:
+    def _finish(self, was: StepState, state: str, reason: str, text: str = "", artifacts: str = "") -> None:
         """End a step's attempt: its result and its state are one batch. A step that is ready begins
         another.
         """
-        after = replace(
-            before,
-            state=state,
-            reason=reason if state in (StepStatus.FAILED, StepStatus.CANCELLED) else "",
-            result=text[:MAX_RESULT],
-            artifacts=artifacts,
-            fresh=state == StepStatus.READY,
-            ended_at="" if state == StepStatus.READY else utc_now(),
-        )
-        result = self._own(
-            Role.TOOL,
-            tool_call_id=call_id(before),
-            content=text[:MAX_RESULT] or reason,
-            state=MessageState.DONE if state == StepStatus.DONE else MessageState.FAILED,
-        )
-        self._change_steps(after, messages=(result,))
+        result, ready = text[:MAX_RESULT], state == StepStatus.READY
+        why = reason if state in (StepStatus.FAILED, StepStatus.CANCELLED) else ""
+        after = replace(was, state=state, reason=why, result=result, artifacts=artifacts)
+        after = replace(after, fresh=ready, ended_at="" if ready else utc_now())
+        done = MessageState.DONE if state == StepStatus.DONE else MessageState.FAILED
+        told = self._own(Role.TOOL, tool_call_id=call_id(was), content=result or reason, state=done)
+        self._change_steps(after, messages=(told,))
 
     def _own(self, role: str, **fields: object) -> Message:
         """Return a message of the workflow itself."""
