@@ -208,10 +208,8 @@ class Groups(Definitions[Group]):
             dropped.append(f"orchestrator: {leader}")
             leader = ""
         provider, _slash, model = leader.partition("/")
-        name, told = (
-            distinct(name, (item.name for item in self.all())),
-            _line(found, "instructions", MOST_TOLD),
-        )
+        name = distinct(name, (item.name for item in self.all()))
+        told = _line(found, "instructions", MOST_TOLD)
         leads = Leader(provider=provider, model=model)
         group = Group(id="", name=name, orchestrator=leads, instructions=told)
         return Shared(definition=group, dropped=tuple(dropped), members=tuple(members.values()))
