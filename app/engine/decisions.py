@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime
 from enum import StrEnum
 from html import escape
 from itertools import chain
+from operator import attrgetter
 
 from app.core.council import FAILED, HELD, PICKS, RESULTS, BlindPick, CastVote, Decision
 from app.core.council_parts import ChosenAnswer, JudgeReading
@@ -36,12 +37,7 @@ MAX_TEXT = 4_000
 _CONCLUDING = (CouncilPart.BALLOT, CouncilPart.READING)
 
 JOURNAL_KIND = LibraryKind(
-    noun=Decision,
-    name="decision",
-    store=lambda documents: documents.journal,
-    changed=JournalChanged,
-    shared=(),
-    by_name=False,
+    Decision, "decision", attrgetter("journal"), JournalChanged, shared=(), by_name=False
 )
 
 

@@ -10,13 +10,14 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from app.core import events
 from app.core.catalog import PROGRAM, ProviderConfig, provider_kind
 from app.core.definitions import Agent, Busy, SavedPrompt, WorkflowDefinition
 from app.core.errors import BadInput, MootError, Problem
-from app.core.files import FileReader
+from app.core.files import FileReader, Progress
 from app.core.frozen import Frozen
 from app.core.message import Message, Role
 from app.core.provider import Models, Network, NewVersions, ProviderStatus, TestResult
@@ -107,31 +108,24 @@ class Permissions:
     def all(self) -> tuple[Permission, ...]:
         """Return every permission, those for good first, then those of sessions, the newest session first."""
         statuses = self._servers.all()
+        kept = (status for status in statuses if status.lasting)
         lasting = tuple(
-            Permission(server=status.server.name, tools=status.unasked, count=status.lasting)
-            for status in statuses
-            if status.lasting
+            Permission(server=item.server.name, tools=item.unasked, count=item.lasting) for item in kept
         )
-        agents = {
-            one.fingerprint: one.label or one.id for one in self._documents.providers() if one.kind == PROGRAM
-        }
+        programs = (config for config in self._documents.providers() if config.kind == PROGRAM)
+        agents = {config.fingerprint: config.label or config.id for config in programs}
+        consents = sorted(self._documents.consents())
         for fingerprint, name in agents.items():
-            keys = tuple(
-                sorted(item for item in self._documents.consents() if item.startswith(f"{fingerprint}/"))
-            )
+            keys = tuple(item for item in consents if item.startswith(f"{fingerprint}/"))
             if keys:
                 lasting += (Permission(server=name, tools=(), count=len(keys), keys=keys, folders=True),)
         summaries = [item for item in self._store.summaries() if item.always and not item.read_only]
         if not summaries:
             return lasting
-        known = {
-            tool.consent: tool.key for tool in self._tools.server_tools([one.server.name for one in statuses])
-        }
         of_server = {status.server.fingerprint: status.server.name for status in statuses}
-        return (
-            *lasting,
-            *(item for summary in summaries for item in _of_session(summary, known, of_server, agents)),
-        )
+        known = {tool.consent: tool.key for tool in self._tools.server_tools([*of_server.values()])}
+        of_sessions = (_of_session(summary, known, of_server, agents) for summary in summaries)
+        return (*lasting, *chain.from_iterable(of_sessions))
 
     async def revoke(self, permission: Permission) -> None:
         """Have the user asked again before each of these calls; returns once that is saved.
@@ -176,6 +170,9 @@ def _of_session(
         )
 
 
+Counted = Callable[[int], None]
+
+
 @dataclass(eq=False, repr=False)
 class Archive:
     """The commands for stored data; all raise BadInput, NotFound or StorageError in words.
@@ -190,15 +187,13 @@ class Archive:
     _agents: Callable[[], Sequence[Agent]]
     _language: Callable[[], str]
     _drafts: Drafts
-    _look_for_keys: Callable[[], Awaitable[None]]
     _usage: UsageBook
+    _look_for_keys: Callable[[], Awaitable[None]]
     _tamed: Callable[[str], str]
 
     # Backups
 
-    async def back_up(
-        self, target: str = "", progress: Callable[[int, int], None] = lambda _done, _total: None
-    ) -> Backup:
+    async def back_up(self, target: str = "", progress: Progress = lambda _done, _total: None) -> Backup:
         """Pack all of the user's data into one file, at `target` or among the backups.
 
         `progress` is told how many files of how many are packed. If it is cancelled, the existing files stay.
@@ -212,7 +207,7 @@ class Archive:
         *,
         documents: bool = True,
         replace: bool = False,
-        progress: Callable[[int], None] = lambda _: None,
+        progress: Counted = lambda _: None,
     ) -> Restored:
         """Restore these sessions of a backup, and with `documents` what else is missing.
 
@@ -247,11 +242,7 @@ class Archive:
         return await asyncio.to_thread(arrivals, Path(path).name, self.files.read_foreign(path), around)
 
     async def bring_in(
-        self,
-        sessions: Sequence[Arrival],
-        progress: Callable[[int], None] = lambda _: None,
-        *,
-        with_context: bool = False,
+        self, sessions: Sequence[Arrival], progress: Counted = lambda _: None, *, with_context: bool = False
     ) -> tuple[str, ...]:
         """Save these sessions, one after the other; return their ids. `progress` is told how many are saved.
 
@@ -268,9 +259,7 @@ class Archive:
             self._announce(*kept)
         return tuple(kept)
 
-    async def export_all(
-        self, path: str, progress: Callable[[int], None] = lambda _: None
-    ) -> tuple[str, ...]:
+    async def export_all(self, path: str, progress: Counted = lambda _: None) -> tuple[str, ...]:
         """Write every session as Markdown and as JSON into one zip.
 
         Return the titles of those that could not be exported. `progress` is told how many are done.
@@ -324,14 +313,9 @@ class Archive:
             self._announce_documents()
 
     def _announce_documents(self) -> None:
-        definitions = (
-            events.AssistantsChanged,
-            events.GroupsChanged,
-            events.WorkflowsChanged,
-            events.PanelsChanged,
-            events.JournalChanged,
-        )
-        for event in (*definitions, events.ServersChanged, events.FoldersChanged, events.SavedPromptsChanged):
+        workers = (events.AssistantsChanged, events.GroupsChanged, events.WorkflowsChanged)
+        others = (events.PanelsChanged, events.JournalChanged, events.ServersChanged)
+        for event in (*workers, *others, events.FoldersChanged, events.SavedPromptsChanged):
             self._bus.publish(event(session_id=""))
 
     def _announce(self, *session_ids: str) -> None:
@@ -399,7 +383,7 @@ class Engine:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         store, documents, models, tools = plugs.store, plugs.documents, plugs.models, plugs.tools
-        self.sessions = store.summaries
+        self.sessions, self.settings = store.summaries, documents.settings
         prompts, facts = resources.prompts, models.known_facts
         self.bus = bus
         self.links: Callable[[str], Awaitable[bool]] = _no_links
@@ -419,18 +403,17 @@ class Engine:
         self.usage = UsageBook(plugs.ledger, models, documents.settings, bus)
         self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock, sleep)
         metered = MeteredModels(models, self.usage, self._calls)
-        self.folders = Folders(documents, bus, self._language, {}, plugs.files)
-        self.saved_prompts = Definitions(PROMPT_KIND, documents, bus, self._language, resources.saved_prompts)
+        shared = (documents, bus, self._language)
+        self.folders = Folders(*shared, {}, plugs.files)
+        self.saved_prompts = Definitions(PROMPT_KIND, *shared, resources.saved_prompts)
         self._sessions = Sessions(store, bus, self._run_of, self.folders.briefed, self._check_readable)
         self.live, self.open, self.wait = self._sessions.live, self._sessions.open, self._sessions.wait
         self.put_away, self.ask_again = self._sessions.put_away, self._calls.end_pause
-        self.assistants = Assistants(documents, bus, self._language, resources.assistants, tools)
+        self.assistants = Assistants(*shared, resources.assistants, tools)
         self._directory = AgentDirectory(documents, tools, self.providers, self.assistants, facts)
         self.models_for = self._directory.models_for
         self._slots = Slots(
-            Availability(
-                self._policy, lambda _: None, lambda agent_id: agent_id in self.settings().held_back
-            ),
+            Availability(self._policy, lambda _: None, lambda agent: agent in self.settings().held_back),
             clock,
             sleep,
             lambda agent_id: self.queues.tell(agent_id),
@@ -454,42 +437,22 @@ class Engine:
         self.keys = providers.Keys(documents, plugs.secrets, bus, self.providers)
         self.connections = Connections(documents, models, self.providers, self.save_provider, self.keys.set)
         self.local_models = LocalModels(documents, models, bus, self.settings, self.save_provider)
-        self.archive = Archive(
-            plugs.archive,
-            store,
-            bus,
-            prompts,
-            self._directory.agents,
-            self._language,
-            self.drafts,
-            self.keys.look_up,
-            self.usage,
-            plugs.tamed,
-        )
+        told = (self._directory.agents, self._language, self.drafts, self.usage, self.keys.look_up)
+        self.archive = Archive(plugs.archive, store, bus, prompts, *told, plugs.tamed)
         self.voting = VotingChecks(documents, metered, bus)
         self.estimates = Estimates(models, self._directory, prompts, self.providers, self.voting)
-        self._debaters = DebateProviders(
-            documents, prompts, self.providers, self._directory, metered, self.voting
-        )
+        asked = (self._directory, metered, self.voting)
+        self._debaters = DebateProviders(documents, prompts, self.providers, *asked)
         self.debates = Debates(self._directory, self._sessions, store, prompts, self._debaters, metered)
-        self.councils = Councils(
-            self._sessions, store, self._debaters, documents, bus, self._language, self.estimates
-        )
-        self.journal = Journal(documents, bus, self._language, self._sessions.live)
+        self.councils = Councils(self._sessions, store, self._debaters, *shared, self.estimates)
+        self.journal = Journal(*shared, self._sessions.live)
         self.chats = Chats(self._sessions, self._directory, prompts, self._language, self.drafts)
         self.criteria = Criteria(self._sessions, metered, prompts, self._language)
         self.titles = Titles(self._sessions, self._directory, metered, prompts, self.settings)
         self.summaries = Summaries(self._sessions, self._services)
-        self.servers = Servers(
-            documents,
-            plugs.secrets,
-            tools,
-            lambda: bus.publish(events.ServersChanged(session_id="")),
-            self.assistants.change,
-            self.archive.take_out,
-        )
+        undo = (self.assistants.change, self.archive.take_out)
+        self.servers = Servers(documents, plugs.secrets, tools, bus, *undo)
         self.permissions = Permissions(store, documents, self._sessions, tools, self.servers)
-        shared = (documents, bus, self._language)
         acting = (self._sessions, self._directory)
         ready, estimates = resources.groups, self.estimates
         self.groups = Groups(*shared, {}, *acting, self.assistants, prompts, ready, metered, estimates)
@@ -533,9 +496,8 @@ class Engine:
         and files only `with_folder`. Raises BadInput for another format.
         """
         live, decision = await self.open(session_id), self.journal.get(session_id)
-        pieces = export(
-            live, file_format, self._prompts, self._as_html, decision, self._tamed, with_folder=with_folder
-        )
+        how = (self._prompts, self._as_html, decision, self._tamed)
+        pieces = export(live, file_format, *how, with_folder=with_folder)
         return "".join(await in_turns(pieces))
 
     async def exports_folder(self, session_id: str, file_format: str) -> bool:
@@ -646,21 +608,14 @@ class Engine:
 
     def providers(self) -> list[ProviderStatus]:
         """Return every provider with what it lacks."""
-        problem = self._embedded_problem()
-        return [
-            providers.status_of(config, self._secrets, problem, self._silent, self._documents)
-            for config in providers.configured(self._documents)
-        ]
+        known = (self._secrets, self._embedded_problem(), self._silent, self._documents)
+        return [providers.status_of(config, *known) for config in providers.configured(self._documents)]
 
     async def look_for_servers(self) -> bool:
         """Find out which local servers answer, for `providers`. Return whether that has changed."""
-        local = [
-            status.config.id
-            for status in self.providers()
-            if status.local
-            and status.base_url
-            and (status.ready or status.problem == providers.ProviderProblem.NO_SERVER)
-        ]
+        usable = ("", providers.ProviderProblem.NO_SERVER)
+        near = (status for status in self.providers() if status.local and status.base_url)
+        local = [status.config.id for status in near if status.problem in usable]
         heard = await asyncio.gather(*(self._models.listens(provider_id) for provider_id in local))
         before = self._silent
         self._silent = frozenset(item for item, listens in zip(local, heard, strict=True) if not listens)
@@ -701,10 +656,6 @@ class Engine:
         result = await self._models.test(provider_id)
         self.connections.note_test(config, result)
         return result
-
-    def settings(self) -> Settings:
-        """Return the settings."""
-        return self._documents.settings()
 
     async def change_settings(self, change: Callable[[Settings], Settings]) -> None:
         """Change the settings; another language changes the names of what comes with Moot.

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from app.core import catalog
 from app.core.definitions import Agent, ServerPrompt
 from app.core.errors import BadInput, FailureKind, MootError, NotFound, StorageError
-from app.core.events import Event, EventBus, KeysChanged, Notice
+from app.core.events import Event, EventBus, KeysChanged, Notice, ServersChanged
 from app.core.message import Attachments
 from app.core.provider import ProviderStatus
 from app.core.servers import (
@@ -310,8 +310,7 @@ class Servers:
     _documents: Documents
     _secrets: Secrets
     _tools: Tools
-    # Called after each command.
-    _changed: Callable[[], None]
+    _bus: EventBus
     # Changes an assistant whose server has another name.
     _change_agent: Callable[[str, Callable[[Agent], Agent]], Awaitable[object]]
     # Restores from the trash.
@@ -577,6 +576,9 @@ class Servers:
     async def _keep_all(self, name: str, values: Mapping[str, str]) -> bool:
         places = {secret_place(name, field): value for field, value in values.items()}
         return all([await self._secrets.keep(place, item) for place, item in places.items()])
+
+    def _changed(self) -> None:
+        self._bus.publish(ServersChanged(session_id=""))
 
     async def _forget(self, places: set[str]) -> str:
         """Remove the values at these places; return why the keyring kept one, "" where it removed all."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from app.core.catalog import EMBEDDED, LOCAL
 from app.core.council import ANY_JUDGE, MAX_COUNCIL_ROUNDS, MIN_PARTICIPANTS, NO_JUDGE, Panel, Participant
@@ -21,14 +22,8 @@ SEATS = {1: 3, 2: 2, 3: 3, 4: 3}
 MOST_SEATS = 4
 """From five families up; with four or more one family is kept free for the judge."""
 
-PANEL_KIND = LibraryKind(
-    noun=Panel,
-    name="panel",
-    store=lambda documents: documents.panels,
-    changed=PanelsChanged,
-    shared=("name", "participants", "rounds", "judge", "compare", "debates"),
-    order="panel_order",
-)
+_SHARED = ("name", "participants", "rounds", "judge", "compare", "debates")
+PANEL_KIND = LibraryKind(Panel, "panel", attrgetter("panels"), PanelsChanged, _SHARED, "panel_order")
 
 
 class Panels(Definitions[Panel]):

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -99,14 +100,9 @@ _MEMBER = schema_object(name=_TEXT, role=_TEXT, instructions=_TEXT, tools=schema
 _GROUP = schema_object(name=_TEXT, instructions=_TEXT, orchestrator=_TEXT, members=schema_list(_MEMBER))
 
 
+_SHARED = ("name", "orchestrator", "instructions", "turns_limit", "ask_before_hand_over")
 _KIND = LibraryKind(
-    noun=Group,
-    name="group",
-    store=lambda documents: documents.groups,
-    changed=GroupsChanged,
-    order="group_order",
-    shared=("name", "orchestrator", "instructions", "turns_limit", "ask_before_hand_over"),
-    silent=("members",),
+    Group, "group", attrgetter("groups"), GroupsChanged, _SHARED, "group_order", silent=("members",)
 )
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, Final
 
 from app.core.catalog import EMBEDDED, PROGRAM, ProviderKind, RequestForm, provider_kind
@@ -184,18 +185,11 @@ MAX_STEPS = 100
 
 # How it answers; what is left to the model is left out of a shared file.
 _STYLE = ("effort", "creativity", "length")
+_SPEAKS = ("name", "description", "role", "provider", "model", "instructions", *_STYLE)
+_SHARED = (*_SPEAKS, "tools", "sub_agents", "pages", "max_depth", "max_steps")
+_SILENT = ("enabled", "busy", "knows_user", "folder", "colour")
 _KIND = LibraryKind(
-    noun=Agent,
-    name="assistant",
-    store=lambda documents: documents.assistants,
-    changed=AssistantsChanged,
-    order="assistant_order",
-    shared=(
-        *("name", "description", "role", "provider", "model", "instructions"),
-        *("tools", "sub_agents", "pages", "max_depth", "max_steps"),
-        *_STYLE,
-    ),
-    silent=("enabled", "busy", "knows_user", "folder", "colour"),
+    Agent, "assistant", attrgetter("assistants"), AssistantsChanged, _SHARED, "assistant_order", _SILENT
 )
 
 

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_args, get_origin
 
@@ -49,7 +50,7 @@ class Shared(Frozen, Generic[Definition]):
     members: tuple["Shared[Agent]", ...] = ()
 
 
-class LibraryKind(Frozen, Generic[Definition]):
+class LibraryKind(Frozen, Generic[Definition], kw_only=False):
     """What differs between kinds of definitions.
 
     `name` begins the codes of its errors, `changed` is the event of a change, `order` the setting that holds
@@ -62,8 +63,8 @@ class LibraryKind(Frozen, Generic[Definition]):
     store: Callable[[Documents], DefinitionStore[Definition]]
     changed: type[Event]
     shared: Collection[str]
-    silent: Collection[str] = ()
     order: str = ""
+    silent: Collection[str] = ()
     by_name: bool = True
 
 
@@ -335,12 +336,7 @@ def _joined(before: tuple[str, ...], mine: tuple[str, ...], theirs: tuple[str, .
 
 
 _KIND = LibraryKind(
-    noun=Folder,
-    name="folder",
-    store=lambda documents: documents.folders,
-    changed=FoldersChanged,
-    order="folder_order",
-    shared=("name", "instructions"),
+    Folder, "folder", attrgetter("folders"), FoldersChanged, ("name", "instructions"), "folder_order"
 )
 
 
@@ -377,11 +373,7 @@ class Folders(Definitions[Folder]):
         return new_id()
 
 
+_OF_PROMPT = ("name", "text")
 PROMPT_KIND = LibraryKind(
-    noun=SavedPrompt,
-    name="saved_prompt",
-    store=lambda documents: documents.saved_prompts,
-    changed=SavedPromptsChanged,
-    shared=("name", "text"),
-    silent=("kind",),
+    SavedPrompt, "saved_prompt", attrgetter("saved_prompts"), SavedPromptsChanged, _OF_PROMPT, "", ("kind",)
 )

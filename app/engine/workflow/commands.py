@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from app.core.criteria import accepted, criteria_of
@@ -96,13 +97,8 @@ def _holds(text: str, keyword: str) -> bool:
     return re.search(f"{left}{re.escape(word)}{right}", text, re.IGNORECASE) is not None
 
 
-_KIND = LibraryKind(
-    noun=WorkflowDefinition,
-    name="workflow",
-    store=lambda documents: documents.workflows,
-    changed=WorkflowsChanged,
-    shared=("name", "keywords", "steps"),
-)
+_SHARED = ("name", "keywords", "steps")
+_KIND = LibraryKind(WorkflowDefinition, "workflow", attrgetter("workflows"), WorkflowsChanged, _SHARED)
 
 
 @dataclass(eq=False, repr=False)
