@@ -223,16 +223,16 @@ def pages_of(text: str) -> list[str]:
     return pages
 
 
-def first_pages(text: str) -> list[str]:
-    """Return the pages at the beginning of a long text; a long first page is cut."""
+def first_pages(text: str) -> tuple[list[str], int]:
+    """Return the pages at the beginning of a long text, and how many it has; a long first page is cut."""
     chosen: list[str] = []
-    length = 0
-    for page in pages_of(text):
+    length, pages = 0, pages_of(text)
+    for page in pages:
         length += len(page)
         if chosen and length > _BEGINNING:
             break
         chosen.append(page[:_BEGINNING])
-    return chosen
+    return chosen, len(pages)
 
 
 # The texts failure.picture, notice.picture_too_large and notice.picture_too_many name these, and `MOST_BYTES`

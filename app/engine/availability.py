@@ -10,7 +10,7 @@ import asyncio
 import heapq
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -106,6 +106,8 @@ class Refused(Frozen, kw_only=False):
 
 Effect = Started | Waits | Refused
 OnWait = Callable[[Waits], None]
+# Entered while a turn waits for a provider.
+Waiting = Callable[[], AbstractContextManager[None]]
 
 
 @dataclass(slots=True)
@@ -186,9 +188,8 @@ class Availability:
             self._tasks[task.id] = task
             return (self._start(desk, task),)
         if desk.depth is not None and len(desk.waiting) >= desk.depth:
-            return (
-                Refused(task, Reason.BUSY if desk.policy.strategy == Strategy.REJECT else Refusal.QUEUE_FULL),
-            )
+            rejects = desk.policy.strategy == Strategy.REJECT
+            return (Refused(task, Reason.BUSY if rejects else Refusal.QUEUE_FULL),)
         deadline = None
         if desk.policy.strategy == Strategy.WAIT:
             timeout = desk.policy.timeout_s

@@ -36,9 +36,7 @@ MAX_TEXT = 4_000
 """How long a reason or a note may be."""
 _CONCLUDING = (CouncilPart.BALLOT, CouncilPart.READING)
 
-JOURNAL_KIND = LibraryKind(
-    Decision, "decision", attrgetter("journal"), JournalChanged, shared=(), by_name=False
-)
+JOURNAL_KIND = LibraryKind(Decision, "decision", attrgetter("journal"), JournalChanged, (), by_name=False)
 
 
 class DecisionState(StrEnum):

@@ -108,10 +108,8 @@ class Permissions:
     def all(self) -> tuple[Permission, ...]:
         """Return every permission, those for good first, then those of sessions, the newest session first."""
         statuses = self._servers.all()
-        kept = (status for status in statuses if status.lasting)
-        lasting = tuple(
-            Permission(server=item.server.name, tools=item.unasked, count=item.lasting) for item in kept
-        )
+        kept = ((item.server.name, item.unasked, item.lasting) for item in statuses if item.lasting)
+        lasting = tuple(Permission(server=name, tools=tools, count=count) for name, tools, count in kept)
         programs = (config for config in self._documents.providers() if config.kind == PROGRAM)
         agents = {config.fingerprint: config.label or config.id for config in programs}
         consents = sorted(self._documents.consents())

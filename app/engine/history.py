@@ -15,16 +15,7 @@ from itertools import accumulate
 from math import ceil
 from typing import NamedTuple, TypeGuard
 
-from app.core.files import (
-    LONG_TEXT,
-    PDF,
-    can_be_sent,
-    first_pages,
-    numbered,
-    page_count,
-    pages_of,
-    with_page_numbers,
-)
+from app.core.files import LONG_TEXT, PDF, can_be_sent, first_pages, numbered, page_count, with_page_numbers
 from app.core.message import Attachment, Message, MessageState, Role, SummaryNote, ToolCall
 from app.core.provider import ModelFacts, ModelRequest
 from app.core.session import Chat
@@ -608,8 +599,7 @@ def _file_text(attachment: Attachment, words: Lines, model: AgentModel, *, partl
     """Return the text of a file; with `partly`, of a long one only the beginning and how to read on."""
     if not partly or not is_long(attachment.text, model):
         return with_page_numbers(attachment.text, words["page"])
-    shown = first_pages(attachment.text)
-    pages = len(pages_of(attachment.text))
+    shown, pages = first_pages(attachment.text)
     more = words["file_long"].format(shown=len(shown), pages=pages, tool=READ_FILE_PART)
     return f"{numbered(shown, words['page'])}\n\n{more}"
 

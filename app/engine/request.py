@@ -15,18 +15,9 @@ from hashlib import sha256
 
 from app.core.definitions import SWITCH_ASSISTANT, Agent, Creativity, Group, Leader
 from app.core.frozen import Frozen
-from app.core.ids import new_id
+from app.core.ids import new_id, utc_now
 from app.core.json_values import object_in
-from app.core.message import (
-    Author,
-    Message,
-    MessageState,
-    PromptReason,
-    PromptType,
-    Role,
-    ToolCall,
-    new_message,
-)
+from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role, ToolCall
 from app.core.provider import CachePlan, ModelRequest
 from app.core.session import AgentMode, AnswerChoice, Plan
 from app.core.tool import FILE_PARTS, FILES, Control, is_object, told_of
@@ -116,7 +107,6 @@ def turn_below(
     agent: Agent,
     live: LiveSession,
     directory: AgentDirectory,
-    *,
     turn_id: str,
     task: str,
     mode: str,
@@ -173,9 +163,10 @@ class AgentTurn(Frozen):
 
     def message(self, role: str = Role.ASSISTANT, **fields: object) -> Message:
         """Return a new message of the turn."""
-        message = new_message(role, self.author, self.turn_id, follows=self.follows)
         above = {"parent_turn_id": self.parent_turn_id, "parent_call_id": self.parent_call_id}
-        return replace(message, **{**above, **self.marks, **fields})  # type: ignore[arg-type]
+        made = {"created_at": utc_now(), "follows": self.follows, **above, **self.marks, **fields}
+        message = Message(id=new_id(), turn_id=self.turn_id, role=role, author=self.author)
+        return replace(message, **made)  # type: ignore[arg-type]
 
 
 def build_request(
@@ -346,13 +337,7 @@ def notes_and_rest(live: LiveSession, turn_id: str) -> tuple[Message | None, lis
 
 
 def turn_items(
-    turn_id: str,
-    turn: AgentTurn,
-    live: LiveSession,
-    words: Lines,
-    *,
-    past: bool = False,
-    until: str = "",
+    turn_id: str, turn: AgentTurn, live: LiveSession, words: Lines, *, past: bool = False, until: str = ""
 ) -> list[history.Item]:
     """Return an assistant's own turn: its answers, each followed by its calls' results
     and the user's answers.

@@ -199,15 +199,13 @@ async def check(context: TreeContext, wanted: Check) -> Checked:
         words = services.prompts.lines(context.language, "criteria")
         texts = [criterion.text for criterion in open_ones]
         texts.insert(decoy, words["decoy"].format(word=word))
-        named = ((source.file and f" {source.file}", source.text) for source in sources)
+        named = enumerate(((source.file and f" {source.file}", source.text) for source in sources), 1)
         text = services.prompts.text(
             context.language,
             "criteria-check",
             mark=mark,
             asked=wanted.asked[:MOST_WORK],
-            work="\n".join(
-                f"{mark} ({number}){name}\n{said}" for number, (name, said) in enumerate(named, 1)
-            ),
+            work="\n".join(f"{mark} ({number}){name}\n{said}" for number, (name, said) in named),
             criteria="\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1)),
         )
         return one_message(*seat, text, schema=_VERDICTS)
@@ -240,10 +238,8 @@ async def check_item(context: TreeContext, turn_id: str, call_id: str, item: Pla
 
 
 def _told(live: LiveSession, wanted: Check, criteria: Criteria, reason: str, *answers: Message) -> Checked:
-    used = ((answer.turn_id, answer.usage) for answer in answers if answer.usage)
-    events: list[Event] = [
-        UsageReported(session_id=live.id, turn_id=turn, usage=usage) for turn, usage in used
-    ]
+    used = ((item.turn_id, item.usage) for item in answers if item.usage)
+    events: list[Event] = [UsageReported(session_id=live.id, turn_id=at, usage=usage) for at, usage in used]
     events += [
         CriterionChecked(session_id=live.id, criterion=criterion, place=place, step_id=wanted.step_id)
         for place, criterion in enumerate(criteria)

@@ -75,13 +75,7 @@ class Debates:
         return session_id
 
     async def say(
-        self,
-        session_id: str,
-        text: str,
-        attachments: Attachments = (),
-        to: Sequence[str] = (),
-        *,
-        by: str = "",
+        self, session_id: str, text: str, files: Attachments = (), to: Sequence[str] = (), *, by: str = ""
     ) -> None:
         """Step into a debate, as the user or as the program `by`; the next speaker sees it.
 
@@ -89,7 +83,7 @@ class Debates:
         ids. Raises BadInput where it is empty.
         """
         live = await self._sessions.open(session_id)
-        debate, text = live.debate_session.debate, checked_text(text, attachments)
+        debate, text = live.debate_session.debate, checked_text(text, files)
         begins = self.is_over(live)
         if not begins:
             check_open(live)
@@ -99,7 +93,7 @@ class Debates:
         if (run := self._sessions.running(session_id)) is not None and begins:
             await run.wait()
         number = debate.round + bool(debate.turn) if begins else min(debate.round, debate.rounds)
-        message = user_message(text, attachments, None, by=by, round=number)
+        message = user_message(text, files, None, by=by, round=number)
         if begins:
             # With the message the debate runs, so that one that is killed here goes on with it.
             begun = with_what_if(debate, message, to)

@@ -293,18 +293,16 @@ class Estimates:
             speakers.append(replace(speaker, sent=speaker.sent + sent))
         return speakers
 
-    def of_calls(
-        self, calls_of: Calls, checked: Sequence[Seat] = (), reading: Sequence[Call] = ()
-    ) -> Estimate:
+    def of_calls(self, calls: Calls, checked: Sequence[Seat] = (), reading: Sequence[Call] = ()) -> Estimate:
         """Return what calls will use that are given for short answers (0) and for long ones (1);
         the turns are their number.
 
         The models in `checked` are checked first, where that was not done yet; `reading` are the calls with
         which the web is read at most.
         """
-        checks, calls = self._checks(checked), (calls_of(0), calls_of(1))
-        beside, pairs = (checks, [*checks, *reading]), [pair for pair, _, _ in calls[1]]
-        found = _summed(lambda length: calls[length] + beside[length], self._prices, pairs)
+        checks, made = self._checks(checked), (calls(0), calls(1))
+        beside, pairs = (checks, [*checks, *reading]), [pair for pair, _, _ in made[1]]
+        found = _summed(lambda length: made[length] + beside[length], self._prices, pairs)
         return replace(found, checks=len(checks), reads=len(reading))
 
     def group(self, group: Group, agents: Sequence[Agent] = ()) -> Estimate:

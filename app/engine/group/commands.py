@@ -101,9 +101,7 @@ _GROUP = schema_object(name=_TEXT, instructions=_TEXT, orchestrator=_TEXT, membe
 
 
 _SHARED = ("name", "orchestrator", "instructions", "turns_limit", "ask_before_hand_over")
-_KIND = LibraryKind(
-    Group, "group", attrgetter("groups"), GroupsChanged, _SHARED, "group_order", silent=("members",)
-)
+_KIND = LibraryKind(Group, "group", attrgetter("groups"), GroupsChanged, _SHARED, "group_order", ("members",))
 
 
 @dataclass(eq=False, repr=False)

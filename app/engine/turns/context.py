@@ -24,21 +24,12 @@ from app.core.events import ToolStarted
 from app.core.frozen import Frozen
 from app.core.ids import new_id, utc_now
 from app.core.message import Author, Message, MessageState, Role, ToolCall, Usage, UsageEntry
-from app.core.provider import (
-    CallPiece,
-    Delta,
-    Finished,
-    FinishReason,
-    ModelRequest,
-    Models,
-    Price,
-    Text,
-)
+from app.core.provider import CallPiece, Delta, Finished, FinishReason, ModelRequest, Models, Price, Text
 from app.core.session import PlanItem, Reason, counted
 from app.core.settings import Settings
 from app.core.store import SessionFiles, SessionStore
 from app.core.tool import ToolError, canonical
-from app.engine.availability import Slots, Waits
+from app.engine.availability import Slots, Waiting, Waits
 from app.engine.drafts import Drafts
 from app.engine.history import GrowingText, TokenCount, request_tokens
 from app.engine.library.agents import AgentDirectory
@@ -50,8 +41,6 @@ from app.engine.usage_book import UsageBook
 NEAR = 0.8
 # Said of a limit before it is reached, by its name: how much is spent, and of how much.
 Near = Callable[[str, float, float], None]
-# Entered while a turn waits for a provider.
-Waiting = Callable[[], AbstractContextManager[None]]
 Clock = Callable[[], float]
 
 

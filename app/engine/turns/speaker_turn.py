@@ -18,7 +18,6 @@ from app.core.events import PromptAsked, RetryScheduled, ToolFinished
 from app.core.ids import new_id, utc_now
 from app.core.message import (
     Attachment,
-    Attachments,
     Author,
     Consent,
     Message,
@@ -44,7 +43,7 @@ from app.core.provider import (
 from app.core.servers import join_command
 from app.core.texts import closed, escape_markdown
 from app.core.tool import Tool, ToolContext, ToolResult
-from app.engine.availability import Waits, Work
+from app.engine.availability import Waiting, Waits, Work
 from app.engine.live_session import LiveSession
 from app.engine.request import AgentTurn, Attempt
 from app.engine.turns.context import (
@@ -57,7 +56,6 @@ from app.engine.turns.context import (
     Services,
     TreeContext,
     TurnState,
-    Waiting,
     about_call,
     seconds_before,
     seconds_to_wait,
@@ -487,7 +485,7 @@ class Answer:
         """The tools that the model was not offered, because its provider accepts no form of them."""
         return self._finished.left_out
 
-    def _attachments(self) -> Attachments:
+    def _attachments(self) -> tuple[Attachment, ...]:
         found = []
         for number, (_, pieces) in enumerate(sorted(self._pictures.items()), 1):
             kind, data = pieces[0].media_type, "".join(piece.data for piece in pieces)

@@ -686,16 +686,14 @@ class ToolCalls:
             limit = "The limit of sub-agents for one message is reached. Go on with what you have."
             raise ToolError(failed(limit))
         # A member reads what it is to do in the conversation.
-        told, child_id = "" if at_once else job.task, child_id or new_id()
-        child = turn_below(
-            turn, call.id, job.agent, live, directory, turn_id=child_id, task=told, mode=job.mode
-        )
+        task, child_id = "" if at_once else job.task, child_id or new_id()
+        child = turn_below(turn, call.id, job.agent, live, directory, child_id, task, job.mode)
         busy = partial(self._show_busy, child_id)
         shared = (live, self._services, child.author)
         speaker = SpeakerTurn(*shared, waits=context.waits, busy=busy, about=job.task)
-        task: asyncio.Task[Outcome | None] | None = asyncio.current_task()
-        assert task is not None
-        self._running[child.turn_id] = task
+        running: asyncio.Task[Outcome | None] | None = asyncio.current_task()
+        assert running is not None
+        self._running[child.turn_id] = running
         self._live.tell(started(self._live, turn, call))
         try:
             await attach_servers(self._live, directory, job.agent)
@@ -707,7 +705,7 @@ class ToolCalls:
         except asyncio.CancelledError:
             if child.turn_id not in self._stopped:
                 raise
-            task.uncancel()
+            running.uncancel()
             self._stopped.discard(child.turn_id)
             outcome = None
         finally:

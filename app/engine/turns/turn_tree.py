@@ -17,6 +17,7 @@ from app.core.message import Author, Message, MessageState, Role, SummaryNote, U
 from app.core.provider import ModelRequest
 from app.core.session import Reason, Status, counted
 from app.core.turns import last_answer
+from app.engine.availability import Waiting
 from app.engine.history import (
     LEAST_REPLACED,
     MOST_LEFT,
@@ -53,15 +54,7 @@ from app.engine.request import (
     turn_items,
     turn_plan,
 )
-from app.engine.turns.context import (
-    PASSING,
-    MeteredCall,
-    MeteredModels,
-    Outcome,
-    TreeContext,
-    TurnState,
-    Waiting,
-)
+from app.engine.turns.context import PASSING, MeteredCall, MeteredModels, Outcome, TreeContext, TurnState
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import CallPlan, ReportedCalls, SpeakerTurn, asks_to_work
 from app.engine.turns.tool_calls import Offer, ToolCalls, guided_call, guided_request, lead_offer
