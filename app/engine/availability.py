@@ -56,11 +56,8 @@ ANYBODY = Busy(strategy=Strategy.PARALLEL, limit=8, depth=100)
 _ROLES: dict[str, Busy] = {
     "po": Busy(strategy=Strategy.QUEUE, depth=3),
     "pm": Busy(strategy=Strategy.QUEUE, depth=5),
-    "designer": Busy(strategy=Strategy.WAIT, timeout_s=60.0),
-    "architect": Busy(strategy=Strategy.WAIT, timeout_s=60.0),
-    "fe": Busy(strategy=Strategy.PARALLEL, limit=2, depth=3),
-    "be": Busy(strategy=Strategy.PARALLEL, limit=2, depth=3),
-    "qa": Busy(strategy=Strategy.PARALLEL, limit=2, depth=3),
+    **dict.fromkeys(("designer", "architect"), Busy(strategy=Strategy.WAIT, timeout_s=60.0)),
+    **dict.fromkeys(("fe", "be", "qa"), Busy(strategy=Strategy.PARALLEL, limit=2, depth=3)),
 }
 
 

@@ -9,7 +9,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
@@ -156,16 +156,10 @@ def _of_session(
     for fingerprint, keys in groups.items():
         folders = fingerprint in agents
         server = agents[fingerprint] if folders else of_server.get(fingerprint) if fingerprint else ""
-        yield Permission(
-            server=server or "",
-            tools=tuple(known[key] for key in keys if key in known) if fingerprint else tuple(keys),
-            count=len(keys),
-            session_id=summary.id,
-            title=summary.title,
-            keys=tuple(keys),
-            gone=server is None,
-            folders=folders,
-        )
+        tools = tuple(known[key] for key in keys if key in known) if fingerprint else tuple(keys)
+        found = Permission(server=server or "", tools=tools, count=len(keys), keys=tuple(keys))
+        found = replace(found, session_id=summary.id, title=summary.title)
+        yield replace(found, gone=server is None, folders=folders)
 
 
 Counted = Callable[[int], None]

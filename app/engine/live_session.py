@@ -20,6 +20,8 @@ from app.core.store import StoredSession
 from app.core.turns import Turns
 
 S = TypeVar("S", bound=Session)
+# What is told of a turn that starts.
+_OF_TURN = ("turn_id", "parent_turn_id", "author", "part", "round", "why")
 
 
 @dataclass(slots=True)
@@ -205,17 +207,8 @@ class LiveSession:
         """Announce a turn; `first` is its first message to be."""
         self._begun[(first.parent_turn_id or "", first.parent_call_id or "")] = first.turn_id
         self._heard[first.turn_id] = monotonic()
-        self.tell(
-            events.TurnStarted(
-                session_id=self.id,
-                turn_id=first.turn_id,
-                parent_turn_id=first.parent_turn_id,
-                author=first.author,
-                part=first.part,
-                round=first.round,
-                why=first.why,
-            )
-        )
+        about = {name: getattr(first, name) for name in _OF_TURN}
+        self.tell(events.TurnStarted(session_id=self.id, **about))
 
     def start_message(self, message: Message, *extra: events.Event) -> None:
         """Add a message that will stream."""

@@ -495,14 +495,10 @@ def orchestrator_of(live: LiveSession, saved: Group | None, *, last: bool = Fals
     report.
     """
     leader = saved.orchestrator if saved else Leader()
-    return Agent(
-        id=ORCHESTRATOR,
-        name=live.chat_session.chat.assistant_name,
-        **asdict(leader),
-        instructions=saved.instructions if saved else "",
-        tools=(REPORT_RESULT,) if last else (ORCHESTRATION, FILES),
-        max_steps=1 if last else MOST_STEPS,
-    )
+    agent = Agent(id=ORCHESTRATOR, name=live.chat_session.chat.assistant_name, **asdict(leader))
+    agent = replace(agent, instructions=saved.instructions if saved else "")
+    tools = (REPORT_RESULT,) if last else (ORCHESTRATION, FILES)
+    return replace(agent, tools=tools, max_steps=1 if last else MOST_STEPS)
 
 
 def next_lead(live: LiveSession, directory: AgentDirectory, prompts: Prompts) -> AgentTurn:

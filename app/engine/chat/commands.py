@@ -68,16 +68,9 @@ MODES = (AgentMode.DEFAULT, AgentMode.SETTINGS)
 
 def begun_with(message: Message, folder: str, asked_by: str, done_means: Sequence[str]) -> dict[str, Any]:
     """Return what a session that begins with a message has. Raises BadInput for unfit criteria."""
-    return {
-        "id": new_id(),
-        "title": title_of(message.content, message.attachments),
-        "status": Status.RUNNING,
-        "created_at": message.created_at,
-        "updated_at": message.created_at,
-        "folder": folder,
-        "asked_by": asked_by,
-        "criteria": criteria_of(done_means),
-    }
+    title, at = title_of(message.content, message.attachments), message.created_at
+    begun = {"id": new_id(), "title": title, "status": Status.RUNNING, "created_at": at, "updated_at": at}
+    return {**begun, "folder": folder, "asked_by": asked_by, "criteria": criteria_of(done_means)}
 
 
 def checked_text(text: str, attachments: Attachments) -> str:

@@ -12,7 +12,7 @@ from app.core.texts import closed
 from app.core.tool import called, tool_name
 from app.core.turns import Item, ItemKind, Turns, asked_at
 from app.engine.export.document import USER, DocumentHead, DocumentPart, Entry, ListItem, Section, colour_of
-from app.engine.export.formats import marks, message_as_markdown, moment, named, said_by
+from app.engine.export.formats import message_entry, moment, named, said_by
 from app.engine.library.agents import SUB_AGENT
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -45,9 +45,8 @@ class ChatDocument:
 
     def parts(self) -> Iterator[DocumentPart]:
         """Yield it part by part: of a group first the report, and the way to it last."""
-        yield DocumentHead(
-            title=self._session.title, language=self._session.chat.language, facts=self._facts()
-        )
+        title, language = self._session.title, self._session.chat.language
+        yield DocumentHead(title=title, language=language, facts=self._facts())
         report = self._report()
         if report is not None:
             yield Section(heading=self._lines["report"])
@@ -91,11 +90,9 @@ class ChatDocument:
         if (group := self._session.group) is not None:
             members = ", ".join(map(self._name, group.members))
             who = [(self._lines["group"], group.name), (self._lines["members"], members)]
-        return (
-            *who,
-            (self._lines["date"], moment(self._session.created_at)),
-            (self._lines["status"], named(self._lines, "chat_status", rests_as(self._session))),
-        )
+        status = named(self._lines, "chat_status", rests_as(self._session))
+        date = (self._lines["date"], moment(self._session.created_at))
+        return (*who, date, (self._lines["status"], status))
 
     def _steps(self) -> tuple[ListItem, ...]:
         """Return a line for each step of a workflow: its state, its assistant, the reason, and what it
@@ -139,14 +136,9 @@ class ChatDocument:
 
     def _said(self, message: Message, depth: int) -> Entry:
         spoke, colours = message.author.id, self._colours
-        return Entry(
-            heading=said_by(message, self._lines),
-            body=message_as_markdown(message),
-            notes=tuple(marks(message, self._lines, self._texts)),
-            files=message.attachments,
-            colour=USER if message.by_user else colour_of(colours.setdefault(spoke, len(colours))),
-            depth=depth,
-        )
+        colour = USER if message.by_user else colour_of(colours.setdefault(spoke, len(colours)))
+        heading = said_by(message, self._lines)
+        return message_entry(message, self._lines, self._texts, heading=heading, colour=colour, depth=depth)
 
     def _call(self, item: Item, depth: int) -> Iterator[Entry]:
         call = item.call

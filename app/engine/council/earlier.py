@@ -48,13 +48,8 @@ def earlier_options(debate: Debate, messages: Sequence[Message]) -> tuple[Option
 
 def earlier_council(debate: Debate) -> Council:
     """Return what is wanted of a debate that was begun by an earlier version."""
-    judged = debate.verdicts[-1:]
-    return Council(
-        differences=debate.is_council,
-        ends=debate.ends,
-        judges=tuple(verdict.model for verdict in judged),
-        judged=len(debate.verdicts) - 1 if judged else 0,
-    )
+    judges, judged = tuple(verdict.model for verdict in debate.verdicts[-1:]), len(debate.verdicts) - 1
+    return Council(differences=debate.is_council, ends=debate.ends, judges=judges, judged=max(0, judged))
 
 
 def earlier_views(debate: Debate, read: Sequence[Message]) -> tuple[MinorityView, ...]:
@@ -94,12 +89,9 @@ def earlier_until(debate: Debate, messages: Sequence[Message]) -> Debate:
     """Return a debate with those of its earlier ballots and verdicts that are among these messages."""
     known = {message.id for message in messages}
     verdicts = [verdict for number, verdict in enumerate(debate.verdicts) if f"{_READING}{number}-1" in known]
-    return replace(
-        debate,
-        ballots=tuple(ballot for ballot in debate.ballots if _ballot_id(ballot) in known),
-        earlier_verdicts=tuple(verdicts[:-1]),
-        verdict=verdicts[-1] if verdicts else None,
-    )
+    ballots = tuple(ballot for ballot in debate.ballots if _ballot_id(ballot) in known)
+    last = verdicts[-1] if verdicts else None
+    return replace(debate, ballots=ballots, earlier_verdicts=tuple(verdicts[:-1]), verdict=last)
 
 
 def _ballot_id(ballot: Ballot) -> str:
@@ -147,11 +139,9 @@ def _readings(debate: Debate, verdict: Verdict, number: int, last: int) -> Itera
             error = Failure(kind=verdict.failure or FailureKind.UNREADABLE)
             yield replace(message, state=MessageState.FAILED, error=error)
             continue
-        read = replace(
-            read,
-            choice=other if verdict.unstable and order > 1 else choice,
-            cases=(BestCase(option=choice, text=text, cites=cites),),
-            agreed=tuple(JudgedPoint(text=point.text, cites=point.cites) for point in verdict.agreed),
-            open=tuple(JudgedPoint(text=point.text, cites=point.cites) for point in verdict.open),
-        )
+        agreed = tuple(JudgedPoint(text=point.text, cites=point.cites) for point in verdict.agreed)
+        still_open = tuple(JudgedPoint(text=point.text, cites=point.cites) for point in verdict.open)
+        chosen = other if verdict.unstable and order > 1 else choice
+        cases = (BestCase(option=choice, text=text, cites=cites),)
+        read = replace(read, choice=chosen, cases=cases, agreed=agreed, open=still_open)
         yield replace(message, data=read)

@@ -14,7 +14,7 @@ from app.engine.council.verdicts import verdict_parts
 from app.engine.debate.modes import role_name
 from app.engine.debate.replies import without_marks
 from app.engine.export import document
-from app.engine.export.formats import literal_markdown, marks, message_as_markdown, moment, named, said_by
+from app.engine.export.formats import literal_markdown, message_entry, moment, named, said_by
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.voting import name_of
@@ -57,14 +57,9 @@ class DebateDocument:
             if heading and heading != before:
                 yield document.Section(heading=heading)
             before = heading or before
-            yield document.Entry(
-                heading=self._heading(message),
-                body=message_as_markdown(message),
-                notes=tuple(marks(message, self._lines, self._texts)),
-                files=message.attachments,
-                colour=self._colours.get(message.author.id, document.USER),
-                anchor=message.id,
-            )
+            colour, told = self._colours.get(message.author.id, document.USER), (self._lines, self._texts)
+            said = self._heading(message)
+            yield message_entry(message, *told, heading=said, colour=colour, anchor=message.id)
         if context := self._debate.context:
             files = tuple(Attachment(name=file.name, text=file.text) for file in context)
             yield document.Section(heading=self._lines["context"], files=files)

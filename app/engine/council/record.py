@@ -325,14 +325,12 @@ class Record:
         """Return what tools found for the answers since all were asked, as (the call, its result),
         by participant.
         """
-        begun = self.since[0].id if self.since else ""
-        done = [*finished_calls(self.all)]
-        return [
-            (f"{call.name} {call.arguments}", result.content)
-            for each in self.debate.participants
-            for call, result in done
-            if result.id > begun and result.author.id == each.id
+        begun, places = self.since[0].id if self.since else "", list(self.names)
+        done = [
+            item for item in finished_calls(self.all) if item[1].id > begun and item[1].author.id in places
         ]
+        done.sort(key=lambda item: places.index(item[1].author.id))
+        return [(f"{call.name} {call.arguments}", result.content) for call, result in done]
 
     def answers(self) -> dict[str, Message]:
         """Return everybody's latest answer to a question since all were asked, in the participants' order."""

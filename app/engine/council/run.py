@@ -24,15 +24,10 @@ def with_rounds(
     With `stress` only a model from outside speaks in the first of them.
     """
     council = session.debate.council or Council()
-    council = replace(
-        council,
-        rounds=begun + rounds,
-        debated=begun,
-        judges=providers.council_judges(session),
-        moves=True,
-        outsider=providers.outsider(session),
-        stressed=(*council.stressed, begun + 1) if stress else council.stressed,
-    )
+    stressed = (*council.stressed, begun + 1) if stress else council.stressed
+    judges, outsider = providers.council_judges(session), providers.outsider(session)
+    council = replace(council, judges=judges, outsider=outsider, stressed=stressed)
+    council = replace(council, rounds=begun + rounds, debated=begun, moves=True)
     return replace(session.debate, council=council)
 
 

@@ -138,21 +138,16 @@ def _until(council: Council, record: Record, number: int) -> Council:
     """Return what is wanted of a council of which no more is kept than `record`."""
     # Who read it then: those who read what was said later are of no use to it.
     readers = [item.data_as(JudgeReading) for item in record.since if item.ended and item.round == number]
-    return replace(
-        council,
-        again=max(0, record.count(CouncilPart.DIFFERENCES) - council.differences),
-        merges=record.count(CouncilPart.MERGE),
-        solos=record.count(CouncilPart.SOLO),
-        checks=record.count(CouncilPart.CHECK, number=0),
-        rounds=number,
-        debated=number,
-        judges=tuple(dict.fromkeys(reader.judge for reader in readers if reader.judge)),
-        judged=max((reader.asked for reader in readers), default=0),
-        # The voting check comes before a debate.
-        voteless=council.voteless if number else (),
-        stressed=tuple(item for item in council.stressed if item <= number),
-        wanted_rounds=0,
-    )
+    judges = tuple(dict.fromkeys(reader.judge for reader in readers if reader.judge))
+    council = replace(council, judges=judges, judged=max((reader.asked for reader in readers), default=0))
+    again, checks = record.count(CouncilPart.DIFFERENCES), record.count(CouncilPart.CHECK, number=0)
+    merges, solos = record.count(CouncilPart.MERGE), record.count(CouncilPart.SOLO)
+    council = replace(council, again=max(0, again - council.differences), merges=merges, solos=solos)
+    council = replace(council, checks=checks, rounds=number, debated=number, wanted_rounds=0)
+    # The voting check comes before a debate.
+    voteless = council.voteless if number else ()
+    stressed = tuple(item for item in council.stressed if item <= number)
+    return replace(council, voteless=voteless, stressed=stressed)
 
 
 def verdict_parts(session: DebateSession, messages: Messages, words: Words) -> list[tuple[str, list[Point]]]:

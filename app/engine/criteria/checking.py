@@ -186,14 +186,9 @@ async def check(context: TreeContext, wanted: Check) -> Checked:
     # Nobody who wrote the work can have known these.
     mark, word = (f"{random.getrandbits(64):016x}" for _ in range(2))
     name = last_part(seat[1])
-    message = new_message(
-        Role.ASSISTANT,
-        Author(id=f"{live.id}-{CRITERIA}", name=name, kind="helper"),
-        parent_turn_id=wanted.turn_id,
-        parent_call_id=wanted.call_id,
-        part=CRITERIA,
-        round=wanted.number,
-    )
+    author = Author(id=f"{live.id}-{CRITERIA}", name=name, kind="helper")
+    place = {"parent_turn_id": wanted.turn_id, "parent_call_id": wanted.call_id}
+    message = new_message(Role.ASSISTANT, author, part=CRITERIA, round=wanted.number, **place)
 
     def request(_: object) -> ModelRequest:
         words = services.prompts.lines(context.language, "criteria")

@@ -109,11 +109,11 @@ class _Floor:
         names = [item for item in addressed(last.content, others) if item in allowed]
         if not names or (self._ping_pong() and names[-1] == self._speakers[-2]):
             return None
-        fired = sum(
-            before.author.id == last.author.id and after.author.id == names[-1] and after.why == Why.ADDRESSED
-            for before, after in pairwise(self._turns[-2 * len(self._present) :])
-        )
-        return None if fired >= 2 else self._by_id(names[-1])
+        lately = pairwise(self._turns[-2 * len(self._present) :])
+        fired = [
+            (before.author.id, after.author.id) for before, after in lately if after.why == Why.ADDRESSED
+        ]
+        return None if fired.count((last.author.id, names[-1])) >= 2 else self._by_id(names[-1])
 
     def most_eager(self) -> Chosen:
         """Choose by mentions, by silence, by little speech, and by a draw that depends on the seed alone."""
@@ -249,19 +249,16 @@ def _words(text: str) -> frozenset[str]:
 MOST_QUESTION = 300
 # None of these is also a noun, so that what stands before the first of them is the subject.
 _VERBS = _words(
-    "be have do get become remain adopt abolish accept allow apply avoid begin "
-    "build buy choose consider continue create "
-    "decide disclose eat encourage ensure expand forbid give hire invest join "
-    "keep learn legalise legalize let lower make "
-    "migrate move pay permit prevent prohibit protect provide publish raise "
-    "reduce refuse regulate remove replace require "
-    "rewrite sell send spend subsidise subsidize switch take teach tell use write"
+    "be have do get become remain adopt abolish accept allow apply avoid begin build buy choose consider "
+    "continue create decide disclose eat encourage ensure expand forbid give hire invest join keep learn "
+    "legalise legalize let lower make migrate move pay permit prevent prohibit protect provide publish "
+    "raise reduce refuse regulate remove replace require rewrite sell send spend subsidise subsidize "
+    "switch take teach tell use write"
 )
 # These are nouns as well: verbs only behind a subject that leaves no doubt.
 _VERBS_OR_NOUNS = _words(
-    "ban charge cost cut drop end fund hold increase limit offer own plan open "
-    "park pass rank rent stay go stop study "
-    "support tax test train treat trust vote work"
+    "ban charge cost cut drop end fund hold increase limit offer own plan open park pass rank rent stay go "
+    "stop study support tax test train treat trust vote work"
 )
 _PRONOUNS = _words("i we you they he she it everyone everybody people nobody somebody anyone")
 _LEADING = _words("the our all every most public private a an my your their no")
@@ -270,9 +267,8 @@ _ACTORS = _words("government state company parliament president school city coun
 _MODIFIERS = _words("sales sports savings arms customs news goods earnings systems operations plus thus gas")
 # Behind these a verb or an adjective belongs to a part of the subject.
 _LINKS = _words(
-    "of in on at for from with without under over above below who that which "
-    "and or between to by during before "
-    "after about not than when if why what how"
+    "of in on at for from with without under over above below who that which and or between to by during "
+    "before after about not than when if why what how"
 )
 _IS = re.compile(
     r"(?P<verb>is|are) (?P<subject>[^?,]+?) (?P<rest>(?:better|worse|good|bad|safe|dangerous|worth|necessary|"

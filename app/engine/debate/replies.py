@@ -146,11 +146,8 @@ def read_choice(text: str, shown: Sequence[tuple[str, str]]) -> str:
     named = {letter.upper() for one in sentences for pair in _NAMED.findall(one) for letter in pair if letter}
     alone = {letter for item in sentences for found in _LONE.findall(item) for letter in found if letter}
     alone |= {found[1] for sentence in sentences if (found := _ONLY.fullmatch(sentence))}
-    for chosen in (
-        {by_letter.get(item, "") for item in named},
-        _texts_in(" ".join(sentences), shown),
-        {by_letter.get(item, "") for item in alone},
-    ):
+    by_name, by_sign = ({by_letter.get(item, "") for item in letters} for letters in (named, alone))
+    for chosen in (by_name, _texts_in(" ".join(sentences), shown), by_sign):
         if chosen:
             return chosen.pop() if len(chosen) == 1 else ""
     return ""

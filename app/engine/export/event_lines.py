@@ -37,10 +37,8 @@ def _named(event: events.Event, text: str) -> tuple[str, dict[str, object]] | No
         case events.TurnStarted():
             return "turn.started", fields_of(event, "turn_id", "parent_turn_id", "author", "round", "why")
         case events.MessageStarted(message=message):
-            return "message.started", {
-                "message_id": message.id,
-                **fields_of(message, "turn_id", "role", "author"),
-            }
+            begun = fields_of(message, "turn_id", "role", "author")
+            return "message.started", {"message_id": message.id, **begun}
         case events.MessageDelta():
             texts = {name: text for name, text in fields_of(event, "text", "thinking").items() if text}
             return "message.delta", {"message_id": event.message_id, **texts}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from html import escape
+from typing import Any
 
 from app.core.files import NEW_PAGE, kind_of
 from app.core.message import Attachment, Message, MessageState
@@ -75,6 +76,12 @@ def message_as_markdown(message: Message) -> str:
     as it was written.
     """
     return literal_markdown(message.content) if message.by_user else closed(message.content)
+
+
+def message_entry(message: Message, lines: Lines, texts: Texts, **fields: Any) -> Entry:
+    """Return what a message shows: its text, its attachments and the remarks below it."""
+    body, notes = message_as_markdown(message), tuple(marks(message, lines, texts))
+    return Entry(body=body, notes=notes, files=message.attachments, **fields)
 
 
 def literal_markdown(text: str) -> str:

@@ -515,13 +515,8 @@ class AgentDirectory:
         row = provider_kind(status.config.kind) if status else None
         model = model or (status.default_model if status else "")
         facts = self._facts(provider_id, model)
-        return AgentModel(
-            provider=provider_id,
-            model=model,
-            row=row,
-            label=status.label if status else provider_id,
-            images=row is not None and row.images if facts.images is None else facts.images,
-            pdf=facts.pdf is True,
-            window=0 if facts.source == FactSource.DEFAULT else facts.window,
-            tools=facts.tools,
-        )
+        images = row is not None and row.images if facts.images is None else facts.images
+        label, window = status.label if status else provider_id, facts.window
+        window = 0 if facts.source == FactSource.DEFAULT else window
+        found = AgentModel(provider=provider_id, model=model, row=row, label=label, images=images)
+        return replace(found, pdf=facts.pdf is True, window=window, tools=facts.tools)

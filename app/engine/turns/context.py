@@ -356,13 +356,10 @@ class MeteredCall:
         if not self._asked:
             return None
         reported = self._finished.usage if self._finished else Usage()
-        used = replace(
-            reported,
-            provider=self._request.provider,
-            model=self._request.model,
-            saved_usd=self._saved(reported),
-            subscribed=reported.cost_usd is None and self._models.is_subscribed(self._request.provider),
-        )
+        provider, model = self._request.provider, self._request.model
+        subscribed = reported.cost_usd is None and self._models.is_subscribed(provider)
+        used = replace(reported, provider=provider, model=model, subscribed=subscribed)
+        used = replace(used, saved_usd=self._saved(reported))
         if used.tokens:
             return used
         read, written = request_tokens(self._request), self._said.count.tokens(self._request.model)

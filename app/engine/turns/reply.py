@@ -20,11 +20,7 @@ _DECORATION = "[(*_#> \t\"'“"
 _NOBODY = re.compile(r"(?!)")
 _CLOSING = r"[\])*_ \t\"'”]*"
 _THINKING = {
-    "<think>": "</think>",
-    "<thinking>": "</thinking>",
-    "<thought>": "</thought>",
-    "<reasoning>": "</reasoning>",
-    "<seed:think>": "</seed:think>",
+    **{f"<{name}>": f"</{name}>" for name in ("think", "thinking", "thought", "reasoning", "seed:think")},
     "[think]": "[/think]",
     "◁think▷": "◁/think▷",
     "<|start_thinking|>": "<|end_thinking|>",
@@ -32,11 +28,8 @@ _THINKING = {
     "<|start|>assistant<|channel|>analysis<|message|>": "<|end|>",
 }
 """The tags that open thinking at the beginning of an answer, each with the one that ends it."""
-_ANSWERING = (
-    "<|channel|>final<|message|>",
-    "<|start|>assistant<|channel|>final<|message|>",
-    "<|start_response|>",
-)
+_FINAL = "<|channel|>final<|message|>"
+_ANSWERING = (_FINAL, f"<|start|>assistant{_FINAL}", "<|start_response|>")
 """What stands between thinking and the answer."""
 # `<|end|>` ends every part of such an answer, not only thinking.
 _ENDS = tuple(dict.fromkeys(end for end in _THINKING.values() if end != "<|end|>"))
@@ -88,14 +81,9 @@ class ReplyCleaner:
         """Return a cleaner that knows everybody's names."""
         aliases = aliases_of(participants)
         own = (speaker.name, *aliases.get(speaker.id, ()))
-        others = tuple(
-            name
-            for participant in participants
-            if participant.id != speaker.id
-            for name in (participant.name, *aliases[participant.id])
-            if name.casefold() != speaker.name.casefold()
-        )
-        others += USER_NAMES
+        rest = (item for item in participants if item.id != speaker.id)
+        names = (name for item in rest for name in (item.name, *aliases[item.id]))
+        others = (*(name for name in names if name.casefold() != speaker.name.casefold()), *USER_NAMES)
         labels = tuple(name.casefold() for name in own + others)
         return cls(own=_label(own), others=_label(others), labels=labels)
 

@@ -10,6 +10,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from json import dumps
 
 from app.core.definitions import Effort
@@ -140,16 +141,11 @@ class ReportedCalls:
         call = self._calls.get(ask.act)
         answer = Consent.DENY.value
         if call is not None:
-            prompt = Prompt(
-                question=call.name,
-                type=PromptType.APPROVAL,
-                tool=ask.title,
-                arguments=ask.arguments,
-                options=tuple(option.name for option in ask.options),
-                kinds=tuple(option.kind for option in ask.options),
-                reason=PromptReason.AGENT_ASKS,
-                server=self._turn.agent_model.label,
-            )
+            server, reason = self._turn.agent_model.label, PromptReason.AGENT_ASKS
+            prompt = Prompt(question=call.name, type=PromptType.APPROVAL, tool=ask.title, reason=reason)
+            names, kinds = ([getattr(item, name) for item in ask.options] for name in ("name", "kind"))
+            prompt = replace(prompt, arguments=ask.arguments, server=server)
+            prompt = replace(prompt, options=tuple(names), kinds=tuple(kinds))
             answer = await self._ask(self._turn, call, prompt) or answer
         self._models.answer_agent(ask.id, answer)
 
@@ -703,14 +699,7 @@ class SpeakerTurn:
             await self._services.slots.rest(seconds)
 
     def _announce(self, plan: CallPlan, reason: str, seconds: float, repeat: int = 0) -> None:
-        event = RetryScheduled(
-            session_id=self._live.id,
-            turn_id=plan.message.turn_id,
-            author=plan.message.author,
-            seconds=seconds,
-            reason=reason,
-            provider=plan.provider,
-            repeat=repeat,
-            repeats=MOST_REPEATS if repeat else 0,
-        )
-        self._live.tell(event)
+        message, repeats = plan.message, MOST_REPEATS if repeat else 0
+        told = partial(RetryScheduled, turn_id=message.turn_id, author=message.author, seconds=seconds)
+        told = partial(told, session_id=self._live.id, reason=reason, provider=plan.provider)
+        self._live.tell(told(repeat=repeat, repeats=repeats))

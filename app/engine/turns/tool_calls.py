@@ -128,17 +128,12 @@ def guided_request(
         messages += [] if turn.task else _history(turn, live)
         opener, most = "", ANSWER_TOKENS
     messages.append({"role": Role.USER, "content": text})
-    return ModelRequest(
-        provider=turn.agent_model.provider,
-        model=turn.agent_model.model,
-        messages=tuple(messages),
-        max_tokens=most,
-        # The same request would give an empty answer again.
-        temperature=0.8 if attempt.after_empty else 0.4,
-        stop=("\n",) if offer and not offer.lines else (),
-        opener=opener,
-        options=dict(SMALL_MODEL_OPTIONS),
-    )
+    # The same request would give an empty answer again.
+    temperature, stop = 0.8 if attempt.after_empty else 0.4, ("\n",) if offer and not offer.lines else ()
+    provider, model = turn.agent_model.provider, turn.agent_model.model
+    request = ModelRequest(provider=provider, model=model, messages=tuple(messages), max_tokens=most)
+    request = replace(request, temperature=temperature, stop=stop, opener=opener)
+    return replace(request, options=dict(SMALL_MODEL_OPTIONS))
 
 
 def _delegations(helpers: Sequence[Agent], words: str) -> tuple[ToolCall, ...]:

@@ -215,15 +215,8 @@ MOST_BEGINNING = 120
 # A member has notes of its own where a summary stands for more of its tools' results, in tokens.
 OWN_RESULTS = 5_000
 # Where the model could not be asked now, the call that follows meets the same failure and deals with it.
-_SAME_FOR_THE_CALL = (
-    FailureKind.RATE_LIMIT,
-    FailureKind.QUOTA,
-    FailureKind.BUDGET_MONTH,
-    FailureKind.AUTHENTICATION,
-    FailureKind.PERMISSION,
-    FailureKind.MODEL_NOT_FOUND,
-    FailureKind.NETWORK,
-)
+_NOT_NOW = (FailureKind.RATE_LIMIT, FailureKind.QUOTA, FailureKind.BUDGET_MONTH, FailureKind.NETWORK)
+_NOT_FOR_US = (FailureKind.AUTHENTICATION, FailureKind.PERMISSION, FailureKind.MODEL_NOT_FOUND)
 
 
 class _Summary(Frozen, kw_only=False):
@@ -450,7 +443,7 @@ class Summarizing:
                         self._live, self._services.models, wanted.request, turn.author, self._context.waits
                     )
                 except ProviderError as error:
-                    if error.kind in _SAME_FOR_THE_CALL:
+                    if error.kind in (*_NOT_NOW, *_NOT_FOR_US):
                         return None
                     if error.kind in PASSING or error.kind == FailureKind.CONTEXT_WINDOW:
                         break

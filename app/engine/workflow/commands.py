@@ -196,13 +196,11 @@ class Workflows(Definitions[WorkflowDefinition]):
         """
         live = self._sessions.live(session_id)
         work = self._work(live) if live is not None else None
-        return [
-            agent
-            for step, state in (zip(work.definition.steps, work.steps, strict=False) if work else ())
-            if step.id == step_id
-            for agent in self._directory.fitting(step.role)
-            if agent.id != state.assistant_id
-        ]
+        for step, state in zip(work.definition.steps, work.steps, strict=False) if work else ():
+            if step.id == step_id:
+                fitting = self._directory.fitting(step.role)
+                return [agent for agent in fitting if agent.id != state.assistant_id]
+        return []
 
     async def give(self, session_id: str, step_id: str, assistant: str) -> None:
         """Let another assistant, by id or name, go on at once with a step that failed, waits or was stopped.
