@@ -214,7 +214,7 @@ def request_of(
     said = _system(turn, words, bool(functions), about_user, chat.instructions if chat else "")
     if criteria := live.session.criteria:
         said = "\n".join((f"{said}\n\n{words['done_means']}", *(f"- {item.text}" for item in criteria)))
-    system = {"role": Role.SYSTEM, "content": said}
+    system: history.Item = {"role": Role.SYSTEM, "content": said}
     provider, model, effort = turn.agent_model.provider, turn.agent_model.model, turn.agent.effort
     messages = (system, *history.merged(_with_last_pictures(items)))
     request = ModelRequest(provider=provider, model=model, messages=messages, effort=effort)

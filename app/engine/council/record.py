@@ -326,9 +326,8 @@ class Record:
         by participant.
         """
         begun, places = self.since[0].id if self.since else "", list(self.names)
-        done = [
-            item for item in finished_calls(self.all) if item[1].id > begun and item[1].author.id in places
-        ]
+        done = [(call, result) for call, result in finished_calls(self.all) if result.id > begun]
+        done = [item for item in done if item[1].author.id in places]
         done.sort(key=lambda item: places.index(item[1].author.id))
         return [(f"{call.name} {call.arguments}", result.content) for call, result in done]
 

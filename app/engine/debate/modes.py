@@ -110,9 +110,8 @@ class _Floor:
         if not names or (self._ping_pong() and names[-1] == self._speakers[-2]):
             return None
         lately = pairwise(self._turns[-2 * len(self._present) :])
-        fired = [
-            (before.author.id, after.author.id) for before, after in lately if after.why == Why.ADDRESSED
-        ]
+        called = ((before, after) for before, after in lately if after.why == Why.ADDRESSED)
+        fired = [(before.author.id, after.author.id) for before, after in called]
         return None if fired.count((last.author.id, names[-1])) >= 2 else self._by_id(names[-1])
 
     def most_eager(self) -> Chosen:

@@ -674,9 +674,9 @@ class SpeakerTurn:
     def _held(self, answer: Answer, error: ProviderError, provider: str) -> str:
         """Keep what was said, and say that the session must pause before this call."""
         answer.stopped()
-        about = {"name": self._author.name, "kind": error.kind, "detail": error.detail}
-        self._live.notice("turn_held", **about, provider=provider)
-        return error.kind
+        name, kind = self._author.name, error.kind
+        self._live.notice("turn_held", name=name, kind=kind, detail=error.detail, provider=provider)
+        return kind
 
     def _at_gate(self, plan: CallPlan) -> Callable[[float], AbstractContextManager[None]]:
         """Return what the gate enters while the turn waits there, and for how many seconds as far as

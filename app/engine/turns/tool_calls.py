@@ -340,9 +340,9 @@ async def attach_servers(live: LiveSession, directory: AgentDirectory, agent: Ag
             live.notice("server_waits", name=name, who=agent.name)
             continue
         # One that still connects has taken longer than a turn waits for it.
-        about = {"problem": status.problem or ServerProblem.NO_ANSWER, "detail": status.detail}
-        code = "server_down" if status.known else "server_down_unknown"
-        live.notice(code, name=name, who=agent.name, count=status.known, **about)
+        problem, detail = status.problem or ServerProblem.NO_ANSWER, status.detail
+        code, count = "server_down" if status.known else "server_down_unknown", status.known
+        live.notice(code, name=name, who=agent.name, count=count, problem=problem, detail=detail)
 
 
 MAX_RESULT = 100_000
