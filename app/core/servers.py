@@ -10,7 +10,7 @@ import re
 import shlex
 import sys
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import field, replace
 from hashlib import sha256
 from typing import Any, Final, cast
@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 from app.core.errors import BadInput
 from app.core.frozen import Frozen
 from app.core.json_values import object_in
+from app.core.texts import join_command
 
 REFERENCE: Final = re.compile(r"\$\{secret:([^{}]{1,200})\}")
 """The placeholder in an MCP server's entry for a secret that is stored in the keyring."""
@@ -171,16 +172,6 @@ def split_command(line: str, *, windows: bool = WINDOWS) -> list[str]:
     if quoted:
         raise ValueError("No closing quotation")
     return words if word is None else [*words, word]
-
-
-def join_command(words: Sequence[str], *, windows: bool = WINDOWS) -> str:
-    """Return a command line that `split_command` reads as these words."""
-    if not windows:
-        return shlex.join(words)
-    # Late, since every command in a terminal imports this module.
-    import subprocess
-
-    return subprocess.list2cmdline(words)
 
 
 def hidden(text: str) -> str:

@@ -331,9 +331,13 @@ def command_name() -> str:
     # The installed window of Windows has it in a folder beside it, an environment and a build beside Python.
     places = (python.parent / "bin" / name, python.with_name(name))
     file = next((str(place) for place in places if place.is_file()), "")
-    words = [file] if file else [sys.executable, "-m", "app"]
+    return join_command([file] if file else [sys.executable, "-m", "app"])
+
+
+def join_command(words: Sequence[str], *, windows: bool = sys.platform == "win32") -> str:
+    """Return a command line that `split_command` reads as these words."""
     # Late, since every start of a command comes here.
-    if sys.platform == "win32":
+    if windows:
         import subprocess
 
         return subprocess.list2cmdline(words)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from app.core.servers import join_command, split_command
+from app.core.servers import split_command
+from app.core.texts import join_command
 
 
 def test_a_path_of_windows_keeps_its_backslashes():

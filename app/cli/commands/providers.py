@@ -22,10 +22,10 @@ from app.core.errors import BadInput, FailureKind, MootError, NotFound, Provider
 from app.core.events import Event, KeysChanged, ModelFetching, Notice
 from app.core.message import AMOUNTS, money_text, saved_text, used_text
 from app.core.provider import LocalModel, ProviderStatus, shown_label
-from app.core.servers import join_command, shown_line, shown_values
+from app.core.servers import shown_line, shown_values
 from app.core.session import failure_text, no_vote_reason
 from app.core.store import KeyNews
-from app.core.texts import Texts, exact, size_text, visible
+from app.core.texts import Texts, exact, join_command, size_text, visible
 from app.core.tool import ServerState, ServerStatus, changed_tools
 from app.engine.export.event_lines import fields_of
 from app.engine.voting import votes_with

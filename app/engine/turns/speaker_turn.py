@@ -41,8 +41,7 @@ from app.core.provider import (
     PicturePiece,
     Text,
 )
-from app.core.servers import join_command
-from app.core.texts import closed, escape_markdown
+from app.core.texts import closed, escape_markdown, join_command
 from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.availability import Waiting, Waits, Work
 from app.engine.live_session import LiveSession

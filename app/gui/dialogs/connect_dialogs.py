@@ -24,14 +24,13 @@ from app.core.servers import (
     has_reference,
     has_user,
     is_reference,
-    join_command,
     parted,
     resolved,
     servers_of,
     shown_values,
     split_command,
 )
-from app.core.texts import exact, fits, visible
+from app.core.texts import exact, fits, join_command, visible
 from app.core.tool import ServerProblem, ServerStatus, changed_tools
 from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import AskDialog, LinkDialog, ValueDialog

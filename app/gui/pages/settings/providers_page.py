@@ -17,8 +17,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from app.core.catalog import EMBEDDED, MOST_WINDOW, PROGRAM, USUAL, ProviderConfig, provider_kind, recipe_of
 from app.core.errors import BadInput, FailureKind, MootError, StorageError
 from app.core.provider import FoundServer, ProviderStatus
-from app.core.servers import join_command
-from app.core.texts import exact
+from app.core.texts import exact, join_command
 from app.engine.providers import ProviderProblem
 from app.gui.dialogs.connect_dialogs import AgentConsentDialog, AgentDialog, ConnectDialog
 from app.gui.display.descriptions import first_of
