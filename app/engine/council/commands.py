@@ -169,21 +169,17 @@ class Councils:
     def __post_init__(self) -> None:
         self.panels = Panels(PANEL_KIND, self._documents, self._bus, self._language, {})
 
-    def check(self, wanted: CouncilSetup) -> None:
-        """Raise BadInput when a council cannot be asked so."""
-        self._session_of(wanted)
-
     async def start(self, wanted: CouncilSetup) -> str:
         """Ask several and return the session's id. Raises BadInput, StorageError; then nothing was
         started.
         """
-        session = self._session_of(wanted)
+        session = self.check(wanted)
         question = _by_user(CouncilPart.QUESTION, session.debate.topic, by=session.asked_by)
         session_id = await self._sessions.start(session, question)
         self.providers.tell_helpless(self._sessions.live(session_id))
         return session_id
 
-    def _session_of(self, wanted: CouncilSetup) -> DebateSession:
+    def check(self, wanted: CouncilSetup) -> DebateSession:
         """Return the session of a council that passes every check. Raises BadInput."""
         providers, statuses = self.providers, self.providers.statuses()
         session = session_of(wanted.setup, statuses)
@@ -496,7 +492,7 @@ class Councils:
 
     def first_estimate(self, wanted: CouncilSetup) -> Estimate:
         """Return what a council will use that is asked so, up to its end. Makes no call. Raises BadInput."""
-        session = self._session_of(wanted)
+        session = self.check(wanted)
         calls = partial(calls_from_start, session.debate, self.providers.first_judge(session))
         reading = self._reading(Record(session.debate, ()))
         return self._estimates.of_calls(calls, self.providers.needed_checks(session), reading)
@@ -520,7 +516,7 @@ class Councils:
             session, helper = draft_of(wanted, self.providers.statuses()), self.finder(wanted)
             judges = wanted.concludes
         else:
-            session = self._session_of(wanted)
+            session = self.check(wanted)
             council = session.debate.council or Council()
             helper = council.helper if council.differences or council.ends != Ends.NONE else ""
             judges = council.ends == Ends.VERDICT

@@ -46,11 +46,7 @@ class Debates:
         agents = [(agent, directory.model_of(agent, first)) for agent in directory.agents()]
         return candidates_of(agents, self._providers.statuses())
 
-    def check(self, setup: DebateSetup) -> None:
-        """Raise BadInput when a debate cannot be started so."""
-        self._session_of(setup)
-
-    def _session_of(self, setup: DebateSetup) -> DebateSession:
+    def check(self, setup: DebateSetup) -> DebateSession:
         """Return the session of a set-up that passes every check. Raises BadInput."""
         session = session_of(setup, self._providers.statuses())
         self._providers.check_chosen(session)
@@ -67,7 +63,7 @@ class Debates:
         """Start a debate and return its session's id.
         Raises BadInput, StorageError; then nothing was started.
         """
-        session = self._session_of(setup)
+        session = self.check(setup)
         council = Council(differences=False, helper=self._providers.helper(session), ends=session.debate.ends)
         session = replace(session, debate=replace(session.debate, council=council))
         session_id = await self._sessions.start(session)
