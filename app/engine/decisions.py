@@ -441,16 +441,12 @@ class _Writer:
 
         decided = self._decision.decided if self._decision is not None else ""
         texts = {same_words(item.text): item.text for item in (*record.options(), *begun.options())}
-        return [
-            MemoOption(
-                letter=letter,
-                text=text,
-                chosen=text == decided,
-                first=holders(words, begun, begun.voted_rounds[0]) if self._twice else (("", None),),
-                last=holders(words, record, record.rounds),
-            )
-            for letter, (words, text) in zip(LETTERS, texts.items(), strict=False)
-        ]
+        found = []
+        for letter, (words, text) in zip(LETTERS, texts.items(), strict=False):
+            first = holders(words, begun, begun.voted_rounds[0]) if self._twice else (("", None),)
+            last, chosen = holders(words, record, record.rounds), text == decided
+            found.append(MemoOption(letter=letter, text=text, chosen=chosen, first=first, last=last))
+        return found
 
     def _verdict(self, record: Record, result: CouncilOutcome) -> Iterator[MemoPart]:
         words, texts = self._words, record.texts

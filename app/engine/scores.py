@@ -133,9 +133,8 @@ def score_texts(score: Score, words: Words) -> tuple[str, str]:
 
 def usual_text(name: str, score: Score, words: Words) -> str:
     """Return the sentence of how often a model was right when it was as sure as it mostly is."""
-    return words(
-        "journal.usual", name=name, percent=score.usual, right=score.usual_right, count=score.usual_count
-    )
+    right, count = score.usual_right, score.usual_count
+    return words("journal.usual", name=name, percent=score.usual, right=right, count=count)
 
 
 def standing_lines(decisions: Sequence[Decision], words: Words) -> list[str]:

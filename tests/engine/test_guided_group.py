@@ -19,4 +19,5 @@ from app.engine.turns.tool_calls import _plan
     ],
 )  # fmt: skip
 def test_words_become_steps(words: str, steps: list[str]) -> None:
-    assert json.loads(_plan(words, "The task").arguments) == {"items": steps}
+    [call] = _plan("The task", words)
+    assert json.loads(call.arguments) == {"items": steps}

@@ -175,18 +175,12 @@ class ChatRun(Run):
             self._live.change(chat=chat, reason="")
 
     def _tree_context(self, members: tuple[Agent, ...]) -> TreeContext:
-        services, session = self._services, self._live.session
-        asks = session.group is not None and session.group.ask_before_hand_over
-        spent = tuple(_spent_by(self._live))
-        return TreeContext(
-            live=self._live,
-            services=services,
-            budget=Budget(self._limits, spent, services.clock, self._live.tell_near),
-            language=self._live.session.language,
-            waits=self._waits,
-            members=members,
-            asks_too=frozenset((SWITCH_ASSISTANT,)) if asks else frozenset(),
-        )
+        live, services, language = self._live, self._services, self._live.session.language
+        budget, waits = Budget(self._limits, (*_spent_by(live),), services.clock, live.tell_near), self._waits
+        context = TreeContext(live=live, services=services, budget=budget, language=language, waits=waits)
+        asks = live.session.group is not None and live.session.group.ask_before_hand_over
+        asks_too = frozenset((SWITCH_ASSISTANT,)) if asks else frozenset[str]()
+        return replace(context, members=members, asks_too=asks_too)
 
     def _limits(self) -> Settings:
         return self._services.directory.settings().within(self._live.chat_session.chat.limits)

@@ -147,14 +147,10 @@ def _summed(calls_of: Calls, prices: Prices, taking: Sequence[Seat]) -> Estimate
     known = [price for pair in taking if (price := prices.get(pair)) is not None]
     paid = any(not price.free for price in known)
     partly = len(known) < len(taking)
-    return Estimate(
-        turns=len(taking),
-        tokens=(tokens[0], tokens[1]),
-        usd=(usd[0], usd[1]) if known and (paid or not partly) else None,
-        partly=partly,
-        free=not partly and not paid,
-        unasked=tuple(dict.fromkeys(pair for pair, _, _ in calls if pair not in prices)),
-    )
+    money = (usd[0], usd[1]) if known and (paid or not partly) else None
+    found = Estimate(turns=len(taking), tokens=(tokens[0], tokens[1]), usd=money, partly=partly)
+    unasked = tuple(dict.fromkeys(pair for pair, _, _ in calls if pair not in prices))
+    return replace(found, free=not partly and not paid, unasked=unasked)
 
 
 def price_range(words: Callable[..., str], estimate: Estimate, partly: str = "estimate.partly") -> str:

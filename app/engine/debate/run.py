@@ -135,16 +135,12 @@ class StatementRun(Run):
         elif tools == DebateTools.OWN:
             agent = directory.agent(author.id) or agent
         agent = replace(agent, name=author.name, provider=plan.provider, model=model)
-        return AgentTurn(
-            turn_id=begun_turn(self._live, message) or message.turn_id,
-            agent=agent,
-            # It is asked as the session says, also where its model cannot choose tools.
-            agent_model=replace(directory.model_of(agent), row=None),
-            stack=(author.id,),
-            mode=self._live.session.mode,
-            kind=author.kind,
-            marks={name: getattr(message, name) for name in ("round", "why", "retakes", "part", "data")},
-        )
+        # It is asked as the session says, also where its model cannot choose tools.
+        used = replace(directory.model_of(agent), row=None)
+        turn_id, mode = begun_turn(self._live, message) or message.turn_id, self._live.session.mode
+        turn = AgentTurn(turn_id=turn_id, agent=agent, agent_model=used, stack=(author.id,), mode=mode)
+        marks = {name: getattr(message, name) for name in ("round", "why", "retakes", "part", "data")}
+        return replace(turn, kind=author.kind, marks=marks)
 
     @contextmanager
     def _telling(self, reason: str) -> Iterator[None]:

@@ -105,15 +105,11 @@ def set_up_again(debate: session.Debate, offered: Sequence[Participant]) -> Draf
         style = {"effort": item.effort, "creativity": item.creativity, "length": item.length}
         again = draft(item, name=item.name, role=role, system_prompt=item.system_prompt, chosen=True, **style)
         candidates[f"added {item.id}" if added else item.id] = replace(again, added=added)
-    setup = SetupDraft(
-        mode=session.DebateMode.ROUND_ROBIN if debate.is_council else debate.mode,
-        context=bool(debate.context),
-        looks=any(attachment.data or attachment.pages for attachment in debate.context),
-        seats=tuple(candidates.values()),
-        seed=debate.seed,
-        options=tuple(option.text for option in debate.options),
-        **debate.chosen(),
-    )
+    mode = session.DebateMode.ROUND_ROBIN if debate.is_council else debate.mode
+    looks = any(attachment.data or attachment.pages for attachment in debate.context)
+    setup = SetupDraft(mode=mode, context=bool(debate.context), looks=looks, **debate.chosen())
+    options = tuple(option.text for option in debate.options)
+    setup = replace(setup, seats=tuple(candidates.values()), seed=debate.seed, options=options)
     return Draft(text=debate.topic, setup=setup)
 
 
@@ -123,15 +119,10 @@ def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> session.
     """
     kinds = {status.config.id: status.config.kind for status in statuses}
     participants = with_sides(setup.participants, [kinds.get(who.provider, "") for who in setup.participants])
-    debate = session.Debate(
-        topic=setup.topic,
-        options=numbered_options(each_once(setup.options), "user", "u"),
-        mode=session.DebateMode(setup.mode),
-        participants=participants,
-        context=setup.context,
-        language=setup.language,
-        **setup.chosen(),
-    )
+    options = numbered_options(each_once(setup.options), "user", "u")
+    debate = session.Debate(topic=setup.topic, participants=participants, options=options, **setup.chosen())
+    debate = replace(debate, mode=session.DebateMode(setup.mode), language=setup.language)
+    debate = replace(debate, context=setup.context)
     return session.DebateSession(id="", title="", debate=debate)
 
 
