@@ -10,7 +10,7 @@ import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from app.core.catalog import ProviderKind, RequestForm, provider_kind
 from app.core.council import NoVote, NoVoteReason, Participant, Seat
@@ -223,6 +223,7 @@ def _letter(answer: str) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
+@dataclass(eq=False, repr=False)
 class SessionChecks:
     """The voting checks that one session needs: side by side, beside its answers, and counted in its usage.
 
@@ -230,24 +231,18 @@ class SessionChecks:
     it; `changed` is called when one has ended.
     """
 
-    def __init__(
-        self,
-        checks: VotingChecks,
-        live: LiveSession,
-        *,
-        may_ask: Callable[[], bool] = lambda: True,
-        changed: Callable[[], object] = lambda: None,
-    ) -> None:
-        self._checks = checks
-        self._live = live
-        self._may_ask = may_ask
-        self._changed = changed
-        self._known: set[Seat] = set()
-        self._tasks: dict[Seat, asyncio.Task[None]] = {}
-        # Whether no other check begins: the user does not want to wait for any.
-        self._skipping = False
+    _checks: VotingChecks
+    _live: LiveSession
+    may_ask: Callable[[], bool] = lambda: True
+    changed: Callable[[], object] = lambda: None
+    _known: set[Seat] = field(default_factory=set, init=False)
+    _tasks: dict[Seat, asyncio.Task[None]] = field(default_factory=dict, init=False)
+    # Whether no other check begins: the user does not want to wait for any.
+    _skipping: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
         # What was skipped is checked after all where the user asks for more in a session that was over.
-        self._anew = live.session.status == Status.COMPLETED
+        self._anew = self._live.session.status == Status.COMPLETED
 
     def begin(self, seats: Iterable[Seat]) -> None:
         """Check the models that were not checked yet; of the others keep why they do not vote."""
@@ -262,7 +257,7 @@ class SessionChecks:
                 self._keep(seat, "" if reason == NoVoteReason.WORDS_ONLY else reason)
             elif skipped or self._skipping:
                 self._keep(seat, NoVoteReason.SKIPPED)
-            elif self._may_ask():
+            elif self.may_ask():
                 self._keep(seat, "")
                 self._tasks[seat] = start_owned(self._check(seat), name=f"voting check of {name_of(seat)}")
                 self._tasks[seat].add_done_callback(self._on_end)
@@ -321,7 +316,7 @@ class SessionChecks:
     async def _check(self, seat: Seat) -> None:
         # One that cannot be asked stays unchecked, and is checked the next time.
         with contextlib.suppress(ProviderError):
-            await self._checks.run(seat, self._live, may_ask=self._may_ask, told=self._tell)
+            await self._checks.run(seat, self._live, may_ask=self.may_ask, told=self._tell)
             if reason := self._reason(seat):
                 self._keep(seat, reason)
             if reason and not votes_with(reason):
@@ -343,7 +338,7 @@ class SessionChecks:
 
     def _on_end(self, _: asyncio.Task[None]) -> None:
         self._tell()
-        self._changed()
+        self.changed()
 
     def _reason(self, seat: Seat) -> str:
         """Return why a model does not vote, or why it does not judge where it would here."""

@@ -161,13 +161,11 @@ class ReportedCalls:
         self._live.finish_message(result, *([ended] if result.ended else []))
 
 
+_LOST = "This was cut off, and may have been done or half done. Look at how things are before you go on."
+
+
 async def _lost(_arguments: object, _run: ToolContext) -> ToolResult:
-    return ToolResult(
-        content=(
-            "This was cut off, and may have been done or half done. Look at how things are before you go on."
-        ),
-        ok=False,
-    )
+    return ToolResult(content=_LOST, ok=False)
 
 
 def lost_call(call: ToolCall) -> Tool:

@@ -17,26 +17,9 @@ from app.core.message import Author, Message, MessageState, Role, SummaryNote, U
 from app.core.provider import ModelRequest
 from app.core.session import Reason, Status, counted
 from app.core.turns import last_answer
+from app.engine import history
 from app.engine.availability import Waiting
-from app.engine.history import (
-    LEAST_REPLACED,
-    MOST_LEFT,
-    Item,
-    PastTurn,
-    TokenCount,
-    as_transcript,
-    extract,
-    limit_for,
-    part_to_note,
-    pruned_text,
-    quotes,
-    reserve_of,
-    results_to_prune,
-    summary_for,
-    tokens_of,
-    turns_to_replace,
-    usable_summaries,
-)
+from app.engine.history import LEAST_REPLACED, MOST_LEFT, Item, PastTurn, pruned_text, quotes, tokens_of
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.request import (
@@ -261,16 +244,18 @@ async def ask_for_summary(
     return ReplyCleaner.cleaned(author.name, said) if call.whole else "", call
 
 
-def measured(turn: AgentTurn, live: LiveSession, history: History, count: TokenCount) -> list[PastTurn]:
+def measured(
+    turn: AgentTurn, live: LiveSession, earlier: History, count: history.TokenCount
+) -> list[PastTurn]:
     """Return the turns that came before one, with the tokens that each of them takes as it is sent."""
     return [
         PastTurn(turn_id, _tokens(turn, live, items, count), messages[0].role == Role.USER, messages)
-        for turn_id, items in history.turns
+        for turn_id, items in earlier.turns
         if (messages := live.turns.said(turn_id))
     ]
 
 
-def _tokens(turn: AgentTurn, live: LiveSession, items: Sequence[Item], count: TokenCount) -> int:
+def _tokens(turn: AgentTurn, live: LiveSession, items: Sequence[Item], count: history.TokenCount) -> int:
     """Return about how many tokens items take that are sent to a turn's model."""
     provider, model = turn.agent_model.provider, turn.agent_model.model
     return count.of(live.id, ModelRequest(provider=provider, model=model, messages=tuple(items)))
@@ -296,7 +281,7 @@ class Summarizing:
         if turn.agent_model.guided:
             return False
         facts = await self._services.models.facts(turn.agent_model.provider, turn.agent_model.model)
-        limit = limit_for(facts, self._live.session.chat, self._services.directory.settings())
+        limit = history.limit_for(facts, self._live.session.chat, self._services.directory.settings())
         count = self._services.count.of(self._live.id, request)
         asked = note == SummaryNote.ASKED
         if refused or asked:
@@ -304,7 +289,7 @@ class Summarizing:
         made = False
         while count > limit or asked:
             part = None
-            if refused or count + reserve_of(facts) > facts.window:
+            if refused or count + history.reserve_of(facts) > facts.window:
                 part = min(facts.window, count) // 2
             replaced = await self._replace(turn, limit, part, note)
             if not replaced:
@@ -324,15 +309,15 @@ class Summarizing:
         summary = self._summary_for_all(turn)
         if summary is None:
             return
-        history = history_of(turn, self._live, self._words, until=summary.through)
-        turns = measured(turn, self._live, history, self._services.count)
-        if not self._needs_own(turn, turns, history.summary):
+        earlier = history_of(turn, self._live, self._words, until=summary.through)
+        turns = measured(turn, self._live, earlier, self._services.count)
+        if not self._needs_own(turn, turns, earlier.summary):
             return
-        before = history.summary.content if history.summary else ""
+        before = earlier.summary.content if earlier.summary else ""
         own = [message for past in turns for message in past.messages if message.author.id == turn.agent.id]
         results = [message for message in own if message.role == Role.TOOL]
         wanted = _Wanted(
-            request=self._request(turn, history.items(self._words), SUMMARY),
+            request=self._request(turn, earlier.items(self._words), SUMMARY),
             said=quotes([msg for past in turns for msg in past.messages], sum(past.tokens for past in turns)),
             instead="\n\n".join((summary.content, pruned_text(own, results, brief=True))),
             replaces=sum(past.tokens for past in turns) + tokens_of(before, turn.agent_model.model),
@@ -349,7 +334,7 @@ class Summarizing:
             return None
         if turn.kind == ORCHESTRATOR or turn.agent_model.guided:
             return None
-        summary = summary_for(live, live.turns.back_from(turn.follows or ""), turn.agent.id)
+        summary = history.summary_for(live, live.turns.back_from(turn.follows or ""), turn.agent.id)
         others = live.turns.summaries(summary.through) if summary else ()
         return None if any(item.agent_id == turn.agent.id for item in others) else summary
 
@@ -371,17 +356,17 @@ class Summarizing:
         if turn.task:
             return 0
         words = self._words
-        history = history_of(turn, self._live, words)
-        turns = measured(turn, self._live, history, self._services.count)
-        place = turns_to_replace(turns, limit, part)
+        earlier = history_of(turn, self._live, words)
+        turns = measured(turn, self._live, earlier, self._services.count)
+        place = history.turns_to_replace(turns, limit, part)
         if not place:
             return 0
         covered, through = turns[:place], turns[place - 1].turn_id
         messages = [message for item in covered for message in item.messages]
-        before = history.summary.content if history.summary else ""
+        before = earlier.summary.content if earlier.summary else ""
         replaces = sum(item.tokens for item in covered) + tokens_of(before, turn.agent_model.model)
-        instead = extract(messages, before, words["quoted"])
-        sent, until = self._up_to(history, place, alone=part is not None or self._helper(turn) is not None)
+        instead = history.extract(messages, before, words["quoted"])
+        sent, until = self._up_to(earlier, place, alone=part is not None or self._helper(turn) is not None)
         wanted = _Wanted(
             request=self._request(turn, sent.items(words), SUMMARY, until=until, tail=part is None),
             said=quotes(messages, limit),
@@ -391,27 +376,27 @@ class Summarizing:
         text = await self._written(turn, wanted, note)
         if text is None:
             return 0
-        own = self._needs_own(turn, covered, history.summary)
+        own = self._needs_own(turn, covered, earlier.summary)
         agent_id = turn.agent.id if own else ""
         await self._write(turn, text, through, replaces=replaces, agent_id=agent_id)
         return replaces - tokens_of(text.content, turn.agent_model.model)
 
-    def _up_to(self, history: History, place: int, *, alone: bool) -> tuple[History, str]:
+    def _up_to(self, earlier: History, place: int, *, alone: bool) -> tuple[History, str]:
         """Return what is sent for a summary of the first turns, and how the model is told where to stop.
 
         Where it begins as the request of the turn's next call does, the provider takes it from its cache.
         With `alone` nothing behind these turns is sent: then it is shorter.
         """
-        turns = list(history.turns)
+        turns = list(earlier.turns)
         while len(turns) > place and not alone and self._live.turns.said(turns[-1][0])[0].role == Role.USER:
             # What the user wants now must not be answered here.
             turns.pop()
         if alone or len(turns) <= place:
-            return replace(history, turns=turns[:place]), ""
+            return replace(earlier, turns=turns[:place]), ""
         behind = self._live.turns.said(turns[place][0])
         said = next((item.content for item in behind if item.content.strip()), "")
         text = self._words["until"].format(text=" ".join(said.split())[:MOST_BEGINNING])
-        return replace(history, turns=turns), f"\n\n{text}"
+        return replace(earlier, turns=turns), f"\n\n{text}"
 
     def _request(
         self, turn: AgentTurn, items: list[Item], prompt: str, *, until: str = "", tail: bool = False
@@ -422,7 +407,7 @@ class Summarizing:
         services, language = self._services, self._context.language
         text = services.prompts.text(language, prompt, until=until)
         if helper := self._helper(turn):
-            content = as_transcript(items) + "\n\n" + text
+            content = history.as_transcript(items) + "\n\n" + text
             messages = ({"role": Role.USER, "content": content},)
             return ModelRequest(provider=helper.provider, model=helper.model, messages=messages)
         functions = services.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
@@ -467,8 +452,8 @@ class Summarizing:
     async def _prune(self, turn: AgentTurn, limit: int) -> bool:
         """Shorten what tools returned early in the turn; say whether anything was."""
         _, messages = notes_and_rest(self._live, turn.turn_id)
-        done = usable_summaries(self._live, turn.turn_id)
-        results, replaces = results_to_prune(messages, done, limit, turn.agent_model.model)
+        done = history.usable_summaries(self._live, turn.turn_id)
+        results, replaces = history.results_to_prune(messages, done, limit, turn.agent_model.model)
         if not results:
             return False
         text = _Summary(pruned_text(messages, results), SummaryNote.PRUNED)
@@ -481,7 +466,7 @@ class Summarizing:
         """
         live, words, model = self._live, self._words, turn.agent_model.model
         notes, messages = notes_and_rest(live, turn.turn_id)
-        last = part_to_note(messages)
+        last = history.part_to_note(messages)
         if last is None:
             return False
         covered = messages[: messages.index(last) + 1]
