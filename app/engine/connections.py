@@ -77,9 +77,8 @@ class Connections:
             if status.config.kind == kind and status.base_url and _place(status.base_url) == here:
                 return replace(status.config, models=models or status.config.models, enabled=True)
         free = self._free_id(label or kind, "server")
-        return providers.check_provider(
-            catalog.ProviderConfig(id=free, kind=kind, label=label, base_url=address, models=models)
-        )
+        made = catalog.ProviderConfig(id=free, kind=kind, label=label, base_url=address, models=models)
+        return providers.check_provider(made)
 
     async def use(self, server: FoundServer) -> catalog.ProviderConfig:
         """Add a server that was found, with the models it lists. Raises StorageError."""
@@ -204,11 +203,8 @@ class Connections:
                 return config
         label = recipe.label if recipe.executable else PurePath(command).stem
         free = self._free_id(label, "agent")
-        return providers.check_provider(
-            catalog.ProviderConfig(
-                id=free, kind=catalog.PROGRAM, label=label, command=command, args=args, recipe=recipe.name
-            )
-        )
+        made = catalog.ProviderConfig(id=free, kind=catalog.PROGRAM, label=label, command=command, args=args)
+        return providers.check_provider(replace(made, recipe=recipe.name))
 
     async def allow_agent(self, shown: catalog.ProviderConfig) -> None:
         """Save an external agent as it was shown, and allow its program to run.

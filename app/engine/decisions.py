@@ -602,10 +602,8 @@ def _decision(memo: Memo) -> str:
     text = f'<h2 style="{_HEADING};font-size:26px;margin:0 0 8px 0">{escape(memo.decided)}</h2>'
     text += f"<p>{escape(memo.why)}</p>" if memo.why else ""
     if memo.facts:
-        cells = "".join(
-            f'<td style="padding-right:40px">{_small(escape(label))}<br>{_bold(escape(value))}</td>'
-            for label, value in memo.facts
-        )
+        told = ((_small(escape(label)), _bold(escape(value))) for label, value in memo.facts)
+        cells = "".join(f'<td style="padding-right:40px">{label}<br>{value}</td>' for label, value in told)
         text += f'<table style="margin-top:8px"><tr>{cells}</tr></table>'
     return text
 
@@ -660,10 +658,8 @@ def _rule(colour: str) -> str:
 
 
 def _line(left: str, right: str) -> str:
-    return (
-        f'<table width="{LABELS + TEXT}"><tr><td>{left}</td>'
-        f'<td align="right" style="text-align:right">{right}</td></tr></table>'
-    )
+    last = f'<td align="right" style="text-align:right">{right}</td>'
+    return f'<table width="{LABELS + TEXT}"><tr><td>{left}</td>{last}</tr></table>'
 
 
 def _small(text: str, size: int = 13) -> str:

@@ -404,12 +404,8 @@ class Engine:
         self.assistants = Assistants(*shared, resources.assistants, tools)
         self._directory = AgentDirectory(documents, tools, self.providers, self.assistants, facts)
         self.models_for = self._directory.models_for
-        self._slots = Slots(
-            Availability(self._policy, lambda _: None, lambda agent: agent in self.settings().held_back),
-            clock,
-            sleep,
-            lambda agent_id: self.queues.tell(agent_id),
-        )
+        free = Availability(self._policy, lambda _: None, lambda agent: agent in self.settings().held_back)
+        self._slots = Slots(free, clock, sleep, lambda agent_id: self.queues.tell(agent_id))
         self._services = Services(
             models=metered,
             slots=self._slots,

@@ -22,11 +22,8 @@ from app.engine.request import ORCHESTRATOR, SET_PLAN, TOLD_ELSEWHERE
 MOST_OF_TOOL = 2_000
 DEEPEST_ARGUMENT = 6
 # Which arguments of a call say who does what.
-_GIVES = {
-    SWITCH_ASSISTANT: ("assistant", "instruction"),
-    SUB_AGENT: ("name", "task"),
-    STEP: ("assistant", "step"),
-}
+_TO_MEMBER = ("assistant", "instruction")
+_GIVES = {SWITCH_ASSISTANT: _TO_MEMBER, SUB_AGENT: ("name", "task"), STEP: ("assistant", "step")}
 
 
 class ChatDocument:

@@ -135,12 +135,8 @@ class DebateDocument:
             return None
         columns = (self._words("verdict.round" if item else "verdict.before", round=item) for item in rounds)
         curves = (document.Curve(self._colours[who], places) for who, places in vote_places(record).items())
-        return document.Chart(
-            title=self._lines["stood"],
-            levels=tuple(letters.get(option.id, "") for option in record.options()),
-            columns=tuple(columns),
-            curves=tuple(curves),
-        )
+        levels, title = tuple(letters.get(option.id, "") for option in record.options()), self._lines["stood"]
+        return document.Chart(title=title, levels=levels, columns=tuple(columns), curves=tuple(curves))
 
     def _words(self, key: str, **values: object) -> str:
         """Return a text of the export by its key; a failure's code where it has none."""

@@ -104,9 +104,6 @@ def workflow_object(work: WorkflowState) -> dict[str, object]:
 
 def message_object(message: Message) -> dict[str, object]:
     """Return a message whole, as `moot show` does."""
-    return {
-        **asdict(message),
-        "data": json_of(message.data),
-        "tokens_per_second": message.tokens_per_second,
-        **fields_of(message, "author", "tool_calls", "resources", "attachments"),
-    }
+    about = {"data": json_of(message.data), "tokens_per_second": message.tokens_per_second}
+    inside = fields_of(message, "author", "tool_calls", "resources", "attachments")
+    return {**asdict(message), **about, **inside}

@@ -174,10 +174,8 @@ class RepeatedCalls:
 def check_not_repeated(call: ToolCall, alike: int) -> None:
     """Raise ToolError for a call where MOST_ALIKE calls before it are the same."""
     if alike >= MOST_ALIKE:
-        raise ToolError(
-            f"{call.name} was called {MOST_ALIKE} times with these arguments already. "
-            "It will not run again: use what it returned, or do something else."
-        )
+        again = f"{call.name} was called {MOST_ALIKE} times with these arguments already."
+        raise ToolError(f"{again} It will not run again: use what it returned, or do something else.")
 
 
 MOST_REPEATS = 3

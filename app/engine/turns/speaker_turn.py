@@ -213,11 +213,10 @@ def sources_text(answer: str, sources: Sequence[tuple[str, str]]) -> str:
 
     The numbers are those of all sources, which answers refer to.
     """
-    lines = [
-        f"{number}. [{escape_markdown(title or address)}]({address.translate(_IN_A_LINK)})"
-        for number, (address, title) in enumerate(sources, 1)
-        if f"]({address})" not in answer
-    ]
+    lines = []
+    for number, (address, title) in enumerate(sources, 1):
+        if f"]({address})" not in answer:
+            lines.append(f"{number}. [{escape_markdown(title or address)}]({address.translate(_IN_A_LINK)})")
     fence = closed(answer).removeprefix(answer.rstrip())
     return "\n".join([f"{fence}\n\n---\n", *lines]) if lines else ""
 

@@ -244,13 +244,11 @@ async def ask_for_summary(
     return ReplyCleaner.cleaned(author.name, said) if call.whole else "", call
 
 
-def measured(
-    turn: AgentTurn, live: LiveSession, earlier: History, count: history.TokenCount
-) -> list[PastTurn]:
+def measured(turn: AgentTurn, live: LiveSession, past: History, count: history.TokenCount) -> list[PastTurn]:
     """Return the turns that came before one, with the tokens that each of them takes as it is sent."""
     return [
         PastTurn(turn_id, _tokens(turn, live, items, count), messages[0].role == Role.USER, messages)
-        for turn_id, items in earlier.turns
+        for turn_id, items in past.turns
         if (messages := live.turns.said(turn_id))
     ]
 
