@@ -121,7 +121,8 @@ class Permissions:
         if not summaries:
             return lasting
         of_server = {status.server.fingerprint: status.server.name for status in statuses}
-        known = {tool.consent: tool.key for tool in self._tools.server_tools([*of_server.values()])}
+        tools = self._tools.server_tools([status.server.name for status in statuses])
+        known = {tool.consent: tool.key for tool in tools}
         of_sessions = (_of_session(summary, known, of_server, agents) for summary in summaries)
         return (*lasting, *chain.from_iterable(of_sessions))
 
