@@ -43,5 +43,5 @@ def test_links_lose_their_marks_and_keep_their_words() -> None:
 
 
 def test_the_steps_of_a_plan_are_told_apart_over_blank_lines() -> None:
-    call = _plan("1. Read it.\n\n  2) Write it\n - Check it", "Plan.")
+    [call] = _plan("Plan.", "1. Read it.\n\n  2) Write it\n - Check it")
     assert '["Read it.", "Write it", "Check it"]' in call.arguments
