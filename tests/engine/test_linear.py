@@ -16,7 +16,7 @@ SIGNS = [" ", "\n", "[", "[a](", "![", "`", "*", "a *", "\\", "<", "1. ", "- ", 
 @pytest.mark.parametrize("sign", SIGNS)
 @pytest.mark.parametrize(
     "read",
-    [fenced, first_sentence, without_marks, lambda text: _plan(text, "Plan.")],
+    [fenced, first_sentence, without_marks, lambda text: _plan("Plan.", text)],
     ids=["fenced", "first_sentence", "without_marks", "plan"],
 )
 def test_a_text_of_one_sign_is_read_in_linear_time(read: Callable[[str], object], sign: str) -> None:
