@@ -142,7 +142,7 @@ class ReportedCalls:
         if call is not None:
             server, reason = self._turn.agent_model.label, PromptReason.AGENT_ASKS
             prompt = Prompt(question=call.name, type=PromptType.APPROVAL, tool=ask.title, reason=reason)
-            names, kinds = ([getattr(item, name) for item in ask.options] for name in ("name", "kind"))
+            names, kinds = (option.name for option in ask.options), (option.kind for option in ask.options)
             prompt = replace(prompt, arguments=ask.arguments, server=server)
             prompt = replace(prompt, options=tuple(names), kinds=tuple(kinds))
             answer = await self._ask(self._turn, call, prompt) or answer
