@@ -488,9 +488,15 @@ class Look(QtCore.QObject):
         self._unstyled += hidden
         if hidden:
             self._later.start()
-        # A new style sheet restores the fonts that a platform theme has for some classes.
+        # A new style sheet restores the fonts that a platform theme has for some classes, and what it styles
+        # keeps them.
         if any(QApplication.font(name) != QApplication.font() for name in FONT_CLASSES):
             self.app.setFont(ui_font(self._percent))
+            families = self.app.font().families()
+            for widget in self.app.allWidgets():
+                if widget.font().families() != families:
+                    widget.setAttribute(POLISHED, False)
+                    self._style(widget)
 
     def eventFilter(self, watched: QtCore.QObject, event: QtCore.QEvent) -> bool:
         """Style a hidden widget that is shown before its turn."""
