@@ -62,9 +62,8 @@ def main() -> int:
     find_libraries()
     import xllamacpp
 
-    threads = int(os.environ.get(THREADS_VARIABLE, "0")) or min(
-        _MOST_THREADS, max(1, (os.cpu_count() or 1) - 1)
-    )
+    usual = min(_MOST_THREADS, max(1, (os.cpu_count() or 1) - 1))
+    threads = int(os.environ.get(THREADS_VARIABLE, "0")) or usual
     apple = sys.platform == "darwin" and platform.machine() == "arm64"
     parameters = xllamacpp.CommonParams()
     parameters.model.path = spec.file

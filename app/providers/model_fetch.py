@@ -228,15 +228,10 @@ def _opener(*more: urllib.request.BaseHandler) -> urllib.request.OpenerDirector:
     if "SSL_CERT_FILE" not in os.environ:
         # Pythons that bring their own OpenSSL may not find the system's certificates.
         context.load_verify_locations(certifi.where())
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler(),
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(context=context),
-        urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPErrorProcessor(),
-        *more,
-    ):
+    web, opener = urllib.request, urllib.request.OpenerDirector()
+    for kind in (web.ProxyHandler, web.HTTPHandler, web.HTTPDefaultErrorHandler, web.HTTPErrorProcessor):
+        opener.add_handler(kind())
+    for handler in (web.HTTPSHandler(context=context), *more):
         opener.add_handler(handler)
     return opener
 

@@ -272,14 +272,10 @@ class RemoteModels(HostClient):
             if told := tested["models"].get(name):
                 facts = msgspec.convert(told | {"source": FactSource.SERVER}, ModelFacts)
                 self._book.note(provider, name, facts)
-        return TestResult(
-            ok=tested["ok"],
-            seconds=tested.get("seconds", 0.0),
-            model=local_models.clean_name(tested.get("model", "")),
-            models=names,
-            failure=tested.get("failure", ""),
-            detail=await self._explained(tested.get("failure", ""), tested.get("detail", "")),
-        )
+        model, failure = local_models.clean_name(tested.get("model", "")), tested.get("failure", "")
+        detail = await self._explained(failure, tested.get("detail", ""))
+        result = TestResult(ok=tested["ok"], model=model, models=names, failure=failure, detail=detail)
+        return dataclasses.replace(result, seconds=tested.get("seconds", 0.0))
 
     def is_free(self, provider: str) -> bool:
         """Return whether a provider's models certainly cost nothing: it is on this computer or
@@ -474,11 +470,10 @@ class RemoteModels(HostClient):
         if spec is None or not local_models.has_llama():
             raise ProviderError(FailureKind.NOT_INSTALLED, f"{model} is not installed")
         line["server"] = dataclasses.asdict(spec)
-        options = self.local.options(model) | line["options"]
-        # What the user chose for an assistant holds.
-        line["options"] = {
-            name: value for name, value in options.items() if name != "temperature" or line[name] is None
-        }
+        line["options"] = self.local.options(model) | line["options"]
+        if line["temperature"] is not None:
+            # What the user chose for an assistant holds.
+            line["options"].pop("temperature", None)
 
     def on_line(self, line: Line) -> None:
         if "facts" in line:

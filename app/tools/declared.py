@@ -21,12 +21,9 @@ MAX_CHARACTERS: Final = 100_000
 
 _TYPES: Final = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _WORDS: Final = {
-    "string": "a text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
+    "string": "a text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
     "array": "a list",
-}
+}  # fmt: skip
 Call = Callable[[str, Mapping[str, Any], float], Awaitable[dict[str, Any]]]
 
 
@@ -136,11 +133,10 @@ def _checked(where: str, value: object, schema: Mapping[str, Any]) -> object:
 def _is_of(kind: str, value: object) -> bool:
     if isinstance(value, bool):
         return kind == "boolean"
-    return (
-        (kind == "string" and isinstance(value, str))
-        or (kind in ("integer", "number") and isinstance(value, int))
-        or (kind == "number" and isinstance(value, float) and isfinite(value))
-    )
+    if isinstance(value, float):
+        return kind == "number" and isfinite(value)
+    kinds = ("integer", "number") if isinstance(value, int) else ("string",)
+    return kind in kinds and isinstance(value, int | str)
 
 
 def _words(schema: Mapping[str, Any]) -> str:

@@ -159,11 +159,8 @@ async def prompt_to_user(prompt: str) -> ToolResult:
         prompt: The question, with all the user needs to know to answer it.
     """
     text = checked_text("promptToUser: argument `prompt`", prompt, MAX_TEXT)
-    return ToolResult(
-        content="The user was asked.",
-        prompt=Prompt(question=text, type=PromptType.TEXT),
-        control=Control.WAIT,
-    )
+    asked = Prompt(question=text, type=PromptType.TEXT)
+    return ToolResult(content="The user was asked.", prompt=asked, control=Control.WAIT)
 
 
 async def switch_assistant(context: ToolContext, assistant: str, instruction: str) -> ToolResult:
@@ -199,10 +196,8 @@ async def set_plan(context: ToolContext, items: list[str], done_means: list[str]
         raise ToolError("setPlan: argument `items` is empty: say at least one step.")
     if len(items) > MAX_ITEMS:
         raise ToolError(f"setPlan: argument `items` holds {len(items)} steps; at most {MAX_ITEMS} are taken.")
-    means = (*(done_means or ()), *("" for _ in items))
-    steps = tuple(
-        item_of("setPlan", f"items[{place}]", item, means[place]) for place, item in enumerate(items)
-    )
+    pairs = enumerate(zip(items, (*(done_means or ()), *("" for _ in items)), strict=False))
+    steps = tuple(item_of("setPlan", f"items[{place}]", *pair) for place, pair in pairs)
     plan = Plan(goal=plan.goal if plan else "", items=steps)
     context.change_plan(plan)
     return ToolResult(content=f"The plan is set.\n{listed(plan)}")
@@ -246,11 +241,8 @@ async def step_complete(result: str, artifacts: str = "", status: str = "done") 
             blocked.
     """
     text = checked_text("step_complete: argument `result`", result, MAX_TEXT, ": say what you found or made")
-    return ToolResult(
-        content=f"The step is done ({status}). Artifacts: {artifacts or 'none'}",
-        control=Control.END,
-        say=text,
-    )
+    content = f"The step is done ({status}). Artifacts: {artifacts or 'none'}"
+    return ToolResult(content=content, control=Control.END, say=text)
 
 
 ORCHESTRATION_TOOLS: Final = (

@@ -59,21 +59,21 @@ async def prompt_user(
     """
     asked = checked_text("promptUser: argument `question`", question, MAX_QUESTION)
     choices = _choices(type, options or [])
-    address = f"ui://prompt/{new_id()}"
-    resource = {"uri": address, "mimeType": "text/html", "text": _html(asked, type, choices)}
-    return ToolResult(
-        content="The question was put to the user. The answer is the next message.",
-        resources=({"type": "resource", "resource": resource},),
-        prompt=Prompt(question=asked, type=type, options=choices),
-        control=Control.WAIT,
-    )
+    html = _html(asked, type, choices)
+    resource = {"uri": f"ui://prompt/{new_id()}", "mimeType": "text/html", "text": html}
+    page: dict[str, object] = {"type": "resource", "resource": resource}
+    prompt = Prompt(question=asked, type=type, options=choices)
+    content = "The question was put to the user. The answer is the next message."
+    return ToolResult(content=content, resources=(page,), prompt=prompt, control=Control.WAIT)
 
 
 def _choices(kind: str, options: list[str]) -> tuple[str, ...]:
     """Return the options as they are shown. Raises ToolError."""
     if kind != PromptType.OPTIONS:
         if options:
-            raise ToolError(f'promptUser: argument `options` goes with type "options" only, not "{kind}".')
+            raise ToolError(
+                f'promptUser: argument `options` goes with type "options" only, not with "{kind}".'
+            )
         return ()
     if not options:
         raise ToolError('promptUser: type "options" needs argument `options`, what the user may choose.')

@@ -5,6 +5,7 @@ in the one the user chose for it; and the tool that reads pages of an attached f
 import contextlib
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from app.core.errors import BadInput
@@ -109,10 +110,9 @@ async def edit_file(outside: Outside, context: ToolContext, path: str, old: str,
             raise BadInput("file_not_found", path=path)
         if known is not None and known != _number(before):
             by = before.author or "the user"
+            versions = f"you know version {known}, and {by} wrote version {_number(before)}"
             raise ToolError(
-                f"edit_file: {path!r} has changed since you read it: you know "
-                f"version {known}, and {by} wrote version "
-                f"{_number(before)}. Read it again first."
+                f"edit_file: {path!r} has changed since you read it: {versions}. Read it again first."
             )
         text = _text("edit_file", path, held)
         count = text.count(clean_text(old)) if old else 0
@@ -241,18 +241,14 @@ def _version_known(context: ToolContext, path: str) -> str | None:
 
 # An edit that was cut may have been made, and would be made twice: the user is asked. What the others do may
 # be done again.
+_of_files = partial(Declared, group=FILES, modes=(AgentMode.DEFAULT,))
 TOOLS: Final = (
     Declared(key=READ_FILE_PART, function=read_file_part, group=FILE_PARTS, repeatable=True),
-    *(
-        Declared(
-            key=function.__name__,
-            function=function,
-            group=FILES,
-            repeatable=function is not edit_file,
-            reads=function in (read_file, list_files),
-            modes=(AgentMode.DEFAULT,),
-        )
-        for function in (write_file, edit_file, read_file, list_files, move_file, delete_file)
-    ),
+    _of_files(key="write_file", function=write_file, repeatable=True),
+    _of_files(key="edit_file", function=edit_file),
+    _of_files(key="read_file", function=read_file, repeatable=True, reads=True),
+    _of_files(key="list_files", function=list_files, repeatable=True, reads=True),
+    _of_files(key="move_file", function=move_file, repeatable=True),
+    _of_files(key="delete_file", function=delete_file, repeatable=True),
 )
 _KEYS: Final = ("write_file", "edit_file", "read_file", "move_file")

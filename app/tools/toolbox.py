@@ -142,7 +142,7 @@ class ServerConsents:
     async def permit(self, consents: Collection[str]) -> None:
         """Save that these tools, as they are named in their consents, run without a question for good."""
         await self._documents.change_consents(
-            lambda known: known | {consent + _ALWAYS for consent in consents if consent in known}
+            lambda known: known | {consent + _ALWAYS for consent in known.intersection(consents)}
         )
 
     async def ask_again(self, server: McpServer) -> None:

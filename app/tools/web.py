@@ -93,17 +93,13 @@ async def web_search(outside: Outside, query: str, count: int = 8) -> ToolResult
         )
     if not 1 <= count <= _MAX_RESULTS:
         raise ToolError(f"web_search: argument `count` must be from 1 to {_MAX_RESULTS}.")
-    engine = outside.settings().search_engine
-    found = await outside.call(
-        "web_search", {"query": words, "engine": engine, "count": count}, _CALL_SECONDS
-    )
-    if not found["results"]:
+    asked = {"query": words, "engine": outside.settings().search_engine, "count": count}
+    found = (await outside.call("web_search", asked, _CALL_SECONDS))["results"]
+    if not found:
         return ToolResult(content="Nothing was found. Try other or fewer words.")
-    rows = [
-        f"{number}. {row['title'] or row['url']}\n   {row['url']}\n   {row['snippet']}".rstrip()
-        for number, row in enumerate(found["results"], start=1)
-    ]
-    return ToolResult(content=fenced("web_search", "\n".join(rows)))
+    rows = [f"{row['title'] or row['url']}\n   {row['url']}\n   {row['snippet']}".rstrip() for row in found]
+    numbered = [f"{number}. {row}" for number, row in enumerate(rows, start=1)]
+    return ToolResult(content=fenced("web_search", "\n".join(numbered)))
 
 
 async def open_url(outside: Outside, url: str) -> ToolResult:
@@ -130,12 +126,10 @@ def _openable(url: str) -> str:
         raise ToolError(f"open_url: argument `url` is longer than {_MAX_ADDRESS:,} characters.")
     try:
         parts = urlsplit(address)
-        usable = is_web_address(address) or (
-            parts.scheme == "mailto"
-            and "@" in parts.path
-            # Some mail programs attach a file that such an address names.
-            and not any(name.lower().startswith("attach") for name, _ in parse_qsl(parts.query))
-        )
+        # Some mail programs attach a file that such an address names.
+        attaches = any(name.lower().startswith("attach") for name, _ in parse_qsl(parts.query))
+        mail = parts.scheme == "mailto" and "@" in parts.path and not attaches
+        usable = mail or is_web_address(address)
     except ValueError:
         usable = False
     # Spaces and invisible characters could disguise the address that the user is asked about.
@@ -183,7 +177,7 @@ def visited(messages: Sequence[Message]) -> list[dict[str, str]]:
 def _page(call: ToolCall, content: str) -> dict[str, str] | None:
     if read := source_of(content):
         url, title = read
-        return {"url": url, "title": title, "from": call.name} if title else {"url": url, "from": call.name}
+        return {"url": url, **({"title": title} if title else {}), "from": call.name}
     given = (object_in(call.arguments) or {}).get("url")
     return {"url": given.strip(), "from": call.name} if isinstance(given, str) else None
 

@@ -166,10 +166,8 @@ class _Server:
         """Start the process; return its exit code if it ended before it was ready, 0 for a wrong answer."""
         self.key = secrets.token_urlsafe(24)
         env = processes.child_environment() | {KEY_VARIABLE: self.key, "OMP_WAIT_POLICY": "passive"}
-        command = (
-            *processes.child_command(processes.EMBEDDED_SERVER),
-            json.dumps(dataclasses.asdict(self.spec)),
-        )
+        spec = json.dumps(dataclasses.asdict(self.spec))
+        command = (*processes.child_command(processes.EMBEDDED_SERVER), spec)
         pipe = asyncio.subprocess.PIPE
         process = await processes.start_program(*command, stdin=pipe, stdout=pipe, env=env)
         self._process = process
@@ -230,9 +228,8 @@ async def try_provider(call: ModelCall) -> dict[str, Any]:
     if not model:
         raise ProviderError(FailureKind.MODEL_NOT_FOUND, "the server names no model")
     started = asyncio.get_running_loop().time()
-    trial = dataclasses.replace(
-        call, model=model, messages=[{"role": "user", "content": "Say: ready."}], max_tokens=_MAX_TOKENS
-    )
+    said = [{"role": "user", "content": "Say: ready."}]
+    trial = dataclasses.replace(call, model=model, messages=said, max_tokens=_MAX_TOKENS)
     try:
         await ask(trial, DeltaBuffer(lambda _: None))
     except ProviderError as error:
@@ -403,13 +400,9 @@ async def warm_up(acompletion: Callable[..., Awaitable[Any]]) -> None:
         server = await asyncio.start_server(_answer_warm_up, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         async with server, asyncio.timeout(_WARM_UP_SECONDS):
-            how: dict[str, Any] = {
-                "stream": True,
-                "max_retries": 0,
-                "num_retries": 0,
-                "_skip_mcp_handler": True,
-            }
-            how |= {"stream_options": {"include_usage": True}, "api_base": f"http://127.0.0.1:{port}/v1"}
+            how: dict[str, Any] = {"max_retries": 0, "num_retries": 0, "_skip_mcp_handler": True}
+            how |= {"stream": True, "stream_options": {"include_usage": True}}
+            how["api_base"] = f"http://127.0.0.1:{port}/v1"
             said = [{"role": "user", "content": "ok"}]
             stream = await acompletion(model="openai/warm", messages=said, api_key="no-key", **how)
             async for _ in stream:

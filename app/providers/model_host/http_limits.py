@@ -20,6 +20,7 @@ _BOM = b"\xef\xbb\xbf"
 _WITHOUT_DATA = re.compile(rb"(?:\xef\xbb\xbf)?(?::|(?:event|id|retry) *(?::|$)|data *:? *$)")
 
 Event = dict[str, Any]
+Redirecting = Callable[[Any, httpx.Request, httpx.Response], httpx.Request]
 
 
 class EventLines:
@@ -256,9 +257,7 @@ def refuse_other_origins() -> None:
         client._build_redirect_request = build  # type: ignore[assignment]  # noqa: SLF001 - see above
 
 
-def _within_origin(
-    build: Callable[[Any, httpx.Request, httpx.Response], httpx.Request],
-) -> Callable[[Any, httpx.Request, httpx.Response], httpx.Request]:
+def _within_origin(build: Redirecting) -> Redirecting:
     def build_within_origin(self: Any, request: httpx.Request, response: httpx.Response) -> httpx.Request:
         redirected = build(self, request, response)
         if _origin(redirected.url) != _origin(request.url):

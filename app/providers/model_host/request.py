@@ -96,9 +96,8 @@ _DROPPABLE = (
     "reasoning_effort", "thinking", "verbosity", "prompt_cache_key",
 )  # fmt: skip
 _NO_SYSTEM = re.compile(
-    r"system.{0,40}(role|message|instruction|prompt)|role.{0,30}system|developer instruction is not enabled"
-    r"|only user and assistant roles",
-    re.IGNORECASE,
+    r"(?i)system.{0,40}(role|message|instruction|prompt)|role.{0,30}system|only user and assistant roles"
+    r"|developer instruction is not enabled"
 )
 _TOO_MUCH_OUTPUT = re.compile(
     r"max_tokens.{0,60}> (\d+), which is the maximum"
@@ -107,9 +106,8 @@ _TOO_MUCH_OUTPUT = re.compile(
 _STRICT_TURNS = re.compile(r"roles must alternate|alternate between", re.IGNORECASE)
 _WANTS_THOUGHT = re.compile(r"reasoning_content.{0,80}(must be passed|is missing|is required)")
 _NO_TOOLS = re.compile(
-    r"(tools?|function)\b.{0,60}(not (supported|enabled|available|allowed)|unsupported|requires)"
-    r"|(not|n't|cannot) support.{0,20} (tool|function)|no endpoints found that support tool",
-    re.IGNORECASE,
+    r"(?i)(tools?|function)\b.{0,60}(not (supported|enabled|available|allowed)|unsupported|requires)"
+    r"|(not|n't|cannot) support.{0,20} (tool|function)|no endpoints found that support tool"
 )
 
 
@@ -298,11 +296,8 @@ def _is_blank(part: Message) -> bool:
 def _legal_call(kind: str, call: Message) -> Message:
     function = call["function"]
     name = _NOT_OF_A_NAME.sub("_", function["name"])[:_LONGEST_NAME] or "unnamed"
-    return {
-        "id": _legal_id(kind, call["id"]),
-        "type": "function",
-        "function": {"name": name, "arguments": _legal_arguments(function.get("arguments") or "")},
-    }
+    called = {"name": name, "arguments": _legal_arguments(function.get("arguments") or "")}
+    return {"id": _legal_id(kind, call["id"]), "type": "function", "function": called}
 
 
 def _legal_id(kind: str, call_id: str) -> str:
