@@ -391,12 +391,15 @@ class Toolbox:
 
     async def close(self) -> None:
         """Disconnect every server and stop the tool host."""
-        # What goes down from now on is not started again; the disconnections in progress are waited for.
+        await self._start_no_more()
+        await self._host.close()
+
+    async def _start_no_more(self) -> None:
+        """Wait for the disconnections in progress; what goes down from now on is not started again."""
         self._closed = True
         for task in self._starting:
             task.cancel()
         await asyncio.gather(*self._tasks, *self._starting, return_exceptions=True)
-        await self._host.close()
 
     def _attachments(self, files: list[Mapping[str, Any]]) -> tuple[Attachment, ...]:
         """Return files of the host as attachments."""
