@@ -41,7 +41,7 @@ IN_THE_WINDOW = [
         "발언, 턴",
         (
             *("busy.do.queue", "busy.strategy.queue", "cli.help.mode", "mode.round-robin"),
-            *("cli.your_turn", "notice.turn_held", "status.your_turn"),
+            *("cli.your_turn", "status.your_turn"),
         ),
     ),
     ("중단", "중지", ("usage.estimated.one", "usage.estimated.other")),

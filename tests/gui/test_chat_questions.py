@@ -95,7 +95,7 @@ async def test_a_question_is_answered_from_the_keyboard_alone(person, wire_serve
     card = await ask(person, QUESTION)
     assert person.window.focusWidget() is card
     rows = person.window.side_bar.sessions
-    assert "Waiting for you" in rows.model().index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "Needs you" in rows.model().index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole)
     QTest.keyClick(card, Qt.Key.Key_2)
     QTest.keyClick(card, Qt.Key.Key_Return)
     await done(person)

@@ -166,7 +166,7 @@ def test_what_must_be_true_of_an_item_is_typed_under_it_and_what_was_found_stays
     row.setFocus()
     assert not row.means.isVisible()
     QTest.keyClick(row, KEYS.Key_F2)
-    assert row.means.isVisible() and row.means.placeholderText() == "Done means… (one thing a line)"
+    assert row.means.isVisible() and row.means.placeholderText() == "Done means… (one thing per line)"
     QTest.keyClick(row.box, KEYS.Key_Tab)
     assert row.means.hasFocus()
     row.means.insertPlainText("It works")

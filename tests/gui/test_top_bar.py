@@ -20,7 +20,7 @@ def test_a_question_asked_while_the_session_runs_is_its_state(qapp, qtbot):
     bar.show_asking(frozenset({"s2"}))
     assert bar.status.text() == "Running"
     bar.show_asking(frozenset({"s2", "s1"}))
-    assert bar.status.text() == "Waiting for you"
+    assert bar.status.text() == "Needs you"
     bar.show_asking(frozenset())
     assert bar.status.text() == "Running"
     look.deleteLater()

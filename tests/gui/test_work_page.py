@@ -517,7 +517,7 @@ async def test_chips_filter_by_kind_and_without_a_row_the_day_is_summed_up(busy)
     ("language", "title", "asks", "waits", "rests"),
     [
         ("en", ["PLAN", "1 of 4 done"], "Dana · asks you", "waits for step 2", "not started"),
-        ("ko", ["계획", "1/4 완료"], "Dana · 확인 필요", "2단계 대기", "시작 전"),
+        ("ko", ["계획", "1/4 완료"], "Dana · 확인 필요", "2단계 후 시작", "시작 전"),
     ],
 )
 def test_the_plan_says_who_does_what_and_headings_count(

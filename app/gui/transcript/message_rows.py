@@ -438,7 +438,8 @@ class QuestionRow(painted_row.ContextRow[QuestionContext]):
     def describe(self) -> str:
         """Return question and answer for a screen reader."""
         if self.open:
-            waits = self.style.texts("transcript.waiting_for_you")
+            approval = self.message.prompt is not None and self.message.prompt.type == PromptType.APPROVAL
+            waits = self.style.texts("transcript.waits.approval" if approval else "transcript.waits.answer")
             return f"{self.message.author.name} ({waits}): {self.question_text()}"
         return f"{self.message.author.name}: {self.question_text()} – {self.answer_text()}"
 
