@@ -399,9 +399,10 @@ class Engine:
         shared = (documents, bus, self._language)
         self.folders = Folders(*shared, {}, plugs.files)
         self.saved_prompts = Definitions(PROMPT_KIND, *shared, resources.saved_prompts)
-        self._sessions = Sessions(store, bus, self._run_of, self.folders.briefed, self._check_readable)
-        self.live, self.open, self.wait = self._sessions.live, self._sessions.open, self._sessions.wait
-        self.put_away, self.ask_again = self._sessions.put_away, self._calls.end_pause
+        sessions = Sessions(store, bus, self._run_of, self.folders.briefed, self._check_readable)
+        self._sessions = sessions
+        self.live, self.open, self.wait = sessions.live, sessions.open, sessions.wait
+        self.put_away, self.move, self.ask_again = sessions.put_away, sessions.move, self._calls.end_pause
         self.assistants = Assistants(*shared, resources.assistants, tools)
         self._directory = AgentDirectory(documents, tools, self.providers, self.assistants, facts)
         self.models_for = self._directory.models_for

@@ -69,7 +69,7 @@ async def test_a_chat_that_is_moved_uses_what_its_new_folder_has(bench: Bench, t
     session_id = await bench.engine.chats.start("main", "Hello")
     for place in (folder.id, ""):
         await bench.engine.wait(session_id)
-        await bench.engine.chats.move(session_id, place)
+        await bench.engine.move(session_id, place)
         await bench.engine.chats.send(session_id, "And now?")
     await bench.engine.wait(session_id)
     assert told(bench) == [(False, False), (True, True), (False, False)]

@@ -63,7 +63,7 @@ async def test_the_debates_of_the_chosen_folder_are_listed_or_all(person):
     ids = await hold(person, "Tabs or spaces?", "Trams or buses?")
     desk = person.window.controller
     folder = await desk.engine.folders.save(Folder(id="", name="Work"))
-    await desk.engine.chats.move(ids[0], folder.id)
+    await desk.engine.move(ids[0], folder.id)
     desk.panel.tabs.choose(2)
     rows = desk.panel.history.list.model()
     assert rows.rowCount() == 2 and not person.sees("history_scope")

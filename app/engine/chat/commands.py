@@ -445,10 +445,6 @@ class Chats:
             raise BadInput("title_empty")
         live.change(title=title)
 
-    async def move(self, session_id: str, folder_id: str) -> None:
-        """Put a session of any kind into a folder, "" for none."""
-        await self._sessions.move(session_id, folder_id)
-
     async def resume(self, live: LiveSession) -> None:
         """Resume a paused chat, after a limit or the last check of its criteria with as much again.
         Where its run was over it is told to continue.
@@ -738,7 +734,8 @@ class Summaries:
         unused = {*live.session.unused_summaries, summary.id}
         if used:
             others = live.turns.summaries(summary.through)
-            unused |= {other.id for other in others if _same_part(other, summary)}
+            part = (summary.through_message, summary.agent_id)
+            unused |= {other.id for other in others if (other.through_message, other.agent_id) == part}
             unused.discard(summary.id)
         live.change(**live.session.without_summaries(unused))
 
@@ -763,7 +760,3 @@ class Summaries:
         if message.role != Role.SUMMARY or message.note == SummaryNote.PRUNED:
             raise NotFound("message_not_found", message=message_id)
         return message
-
-
-def _same_part(one: Message, other: Message) -> bool:
-    return (one.through_message, one.agent_id) == (other.through_message, other.agent_id)

@@ -596,9 +596,9 @@ class FolderController(Controller):
 
     async def _move(self, session_id: str, folder_id: str) -> None:
         before = next((session.folder for session in self._engine.sessions() if session.id == session_id), "")
-        await self._engine.chats.move(session_id, folder_id)
+        await self._engine.move(session_id, folder_id)
         folder = self._engine.folders.get(folder_id)
-        undo, name = partial(self._engine.chats.move, session_id, before), folder.name if folder else ""
+        undo, name = partial(self._engine.move, session_id, before), folder.name if folder else ""
         self._offer_undo("folder.moved" if folder else "folder.moved_out", undo, name=name)
 
     def _on_requested(self, action: str, folder_id: str) -> None:
