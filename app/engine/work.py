@@ -318,6 +318,11 @@ class _Maker:
         texts, waits = self.texts, [job for job in self.jobs if job.place is not None]
         if self._step(StepStatus.FAILED)[0]:
             return self._failed()
+        work = self._session.workflow if self._session else None
+        for state, step in zip(work.steps, work.definition.steps, strict=True) if work else ():
+            if (state.state, state.reason) == (StepStatus.WAITING, Reason.NO_MARKER):
+                text = texts("work.unsure", step=visible(step.name))
+                return self._make(WorkState.NEEDS_YOU, text, Needs.ANSWER, action=WorkAction.OPEN)
         writing = self.live.streaming() if self.live is not None else ()
         # While some members work side by side, another one of them may wait.
         busy = self.summary.reason == Reason.BUSY and not writing

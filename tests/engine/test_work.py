@@ -292,6 +292,22 @@ async def test_a_workflow_says_which_step_runs_asks_or_failed(tmp_path: Path) ->
     assert states["a"] == "done"
 
 
+async def test_a_step_that_waits_for_accept_needs_the_user_while_another_runs(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    said = {"a": [DONE_TEXT], "b": ["I did something."], "c": ["I work.", gate, DONE_TEXT], "d": [DONE_TEXT]}
+    made = await read(test_workflow.bench(tmp_path, lambda request: said[step_of(request)]))
+    session_id = await made.engine.workflows.start("Cut a diamond.", "diamond")
+    await until(lambda: found(made, session_id).needs == Needs.ANSWER)
+    row = found(made, session_id)
+    says = "Is “B” done? The assistant did not say so."
+    assert brief(row) == (WorkState.NEEDS_YOU, Needs.ANSWER, WorkAction.OPEN, says)
+    assert made.engine.sessions()[0].status == Status.RUNNING
+    assert [one.id for one in made.engine.work.needing(EN)] == [session_id]
+    gate.set()
+    await made.engine.wait(session_id)
+    assert found(made, session_id).says == says
+
+
 async def test_a_step_that_does_not_say_it_is_done_is_asked_about(tmp_path: Path) -> None:
     made = await read(test_workflow.bench(tmp_path, lambda _: ["I did something."]))
     session_id = await test_workflow.run(made)

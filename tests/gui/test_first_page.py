@@ -483,6 +483,22 @@ async def test_a_decision_that_cannot_start_opens_setup_with_its_topic(person):
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+async def test_a_topic_that_is_set_up_elsewhere_is_in_the_draft_until_its_debate_begins(person):
+    desk = person.window.controller
+    await person.click("segment_decide")
+    person.choose_from("decide_how", "Round robin")
+    await person.write("composer", "Tabs or spaces?")
+    person.choose_from("decide_how", person.window.language("first.more_options"))
+    form = desk.panel.setup
+    await until(lambda: form.isVisible() and form.topic.toPlainText() == "Tabs or spaces?")
+    assert desk.engine.drafts.of(NEW).text == "Tabs or spaces?"
+    await desk.engine.debates.start(form.setup())
+    await until(lambda: desk.engine.drafts.of(NEW).text == "")
+    desk.show_new()
+    assert person.window.chat_page.composer.box.toPlainText() == ""
+
+
 async def test_without_a_provider_the_third_card_says_how_to_get_one(qapp, data_dir):
     async with at_window(data_dir) as person:
         await until(lambda: person.sees("first_connect"))

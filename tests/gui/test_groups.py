@@ -82,8 +82,11 @@ async def take_ready(person: Person, row: int) -> str:
     person.click_row("ready_groups", row)
     await person.click("ready_take")
     await until(lambda: set(side(person).ids()) - before)
+    await until(lambda: person.sees("composer") and at(person, "composer"))
+    group_id = next(iter(set(side(person).ids()) - before))
+    person.window.controller.group_commands.show_page(group_id)
     await until(lambda: person.sees("group_page"))
-    return next(iter(set(side(person).ids()) - before))
+    return group_id
 
 
 @pytest.mark.slow
@@ -284,8 +287,8 @@ async def test_the_order_is_changed_with_the_keyboard_and_kept(qapp, data_dir):
 @pytest.mark.slow
 async def test_a_click_starts_a_chat_and_the_menu_has_the_rest(person):
     heard = []
-    commands(person).chat_requested.connect(heard.append)
     group_id = await take_ready(person, 1)
+    commands(person).chat_requested.connect(heard.append)
     person.click_row("group_list", 0)
     await until(lambda: heard == [group_id])
     assert not person.sees("group_page")

@@ -257,6 +257,11 @@ async def test_context_files_are_kept_and_counted(person, tmp_path, data_dir):
     assert person.window.controller.engine.sessions() == []
     setup.files.findChild(IconButton).click()
     assert setup.files.paths == ()
+    nothing = "No file is chosen, so nothing is included."
+    setup.context.setChecked(True)
+    assert nothing in texts_in(setup)
+    setup.context.setChecked(False)
+    assert nothing not in texts_in(setup)
 
 
 @pytest.mark.slow

@@ -146,8 +146,12 @@ class DefinitionCommands(Controller, Generic[Definition]):
 
     async def keep(self, shared: Shared[Definition]) -> None:
         """Save a definition from a shared file under a free name, and show it."""
+        await self._show(self._kept(shared))
+
+    def _kept(self, shared: Shared[Definition]) -> Awaitable[Definition]:
+        """Save a definition from a shared file under a free name and return it."""
         named = replace(shared.definition, name=self._free_name(shared.definition.name))
-        await self._show_to_name(self.definitions.bring_in(replace(shared, definition=named)))
+        return self.definitions.bring_in(replace(shared, definition=named))
 
     def built_in(self) -> frozenset[str]:
         """Return the ids of the built-in definitions."""
@@ -171,10 +175,13 @@ class DefinitionCommands(Controller, Generic[Definition]):
         partners.delete_requested.connect(self.delete)
         partners.order_chosen.connect(self.reorder)
 
-    async def _show_to_name(self, saving: Awaitable[Definition]) -> None:
+    async def _show(self, saving: Awaitable[Definition]) -> None:
         definition: Definition = await saving
         self.refresh()
         self.show_page(definition.id)
+
+    async def _show_to_name(self, saving: Awaitable[Definition]) -> None:
+        await self._show(saving)
         self._name_it()
 
     async def _delete(self, definition_id: str) -> None:
@@ -340,7 +347,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
 
     async def keep(self, shared: Shared[Agent]) -> None:
         """Save an assistant from a shared file under its name there, and show it."""
-        await self._show_to_name(self.definitions.bring_in(shared))
+        await self._show(self.definitions.bring_in(shared))
 
     def choices(self) -> "Choices":
         """Return the providers, tools, sub-agents and servers to choose from."""
@@ -456,12 +463,17 @@ class GroupCommands(DefinitionCommands[Group]):
         page.form.cards.setFocus()
 
     def show_ready(self) -> None:
-        """Let the user choose one of the built-in groups."""
+        """Let the user choose one of the built-in groups; then it is told what to do."""
         from app.gui.dialogs.definition_dialogs import ReadyGroupsDialog
 
         ready = self._engine.groups.ready_made()
         dialog = ReadyGroupsDialog(self._language, self._look, ready, self._window)
-        dialog.open_for(self._starts(lambda stem: self.keep(ready[stem])))
+        dialog.open_for(self._starts(lambda stem: self._use(ready[stem])))
+
+    async def _use(self, shared: Shared[Group]) -> None:
+        group = await self._kept(shared)
+        self.refresh()
+        self.chat_requested.emit(group.id)
 
     def propose(self, task: str, request: ModelRequest, session_id: str) -> None:
         """Offer to have a model propose a group for a task, of a session where one is named, and then

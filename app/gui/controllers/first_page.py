@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -11,7 +12,9 @@ from PySide6.QtWidgets import QAbstractButton, QMenu
 from app.core.catalog import EMBEDDED
 from app.core.council import MIN_PARTICIPANTS, Ends
 from app.core.definitions import WorkflowDefinition
+from app.core.draft import NEW
 from app.core.errors import BadInput, MootError
+from app.core.events import SessionStarted
 from app.core.message import Attachments
 from app.core.provider import NewVersion
 from app.core.session import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode, DebateTools
@@ -387,13 +390,20 @@ class FirstPageController(Controller):
         self._chats.refreshed.connect(self.refresh)
         self._chats.several_requested.connect(self._on_several)
         self._bridge.workflows_changed.connect(self.refresh)
-        self._bridge.session_started.connect(lambda event: self._keep_done({event.session.kind}))
+        self._bridge.session_started.connect(self._on_started)
         self._bridge.session_restored.connect(self._on_restored)
 
     def _on_several(self, text: str, files: Attachments) -> None:
         """Ask several models what was written in a chat."""
         self._state.keep(HOW, DebateMode.COUNCIL)
         self._debates.begin(text, files, council=True)
+
+    def _on_started(self, event: SessionStarted) -> None:
+        """Note what has been begun; a topic that was set up elsewhere is in the draft no more."""
+        self._keep_done({event.session.kind})
+        draft, debate = self._engine.drafts.of(NEW), event.session.debate
+        if debate is not None and debate.topic.strip() == draft.text.strip():
+            self._chats.files.show_draft("", replace(draft, text=""))
 
     def _on_setup(self) -> None:
         """Follow what was set up elsewhere."""

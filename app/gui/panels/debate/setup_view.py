@@ -30,7 +30,17 @@ from app.gui.widgets.badge import initials
 from app.gui.widgets.boxes import STRETCH, Part, frame, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.model_choice import ModelButton
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say, show_as, show_if
+from app.gui.widgets.text import (
+    ElidedLabel,
+    Paragraph,
+    named,
+    plain_label,
+    plain_tip,
+    say,
+    show_as,
+    show_if,
+    show_or_hide,
+)
 
 MODES = session.CLASSIC_MODES
 # What is set up at first.
@@ -340,8 +350,8 @@ class SetupView(QWidget):
         folder, paths = self._folder, self.files.paths
         self.context.setText(words("setup.context.folder", name=folder) if folder else words("setup.context"))
         size = words("setup.context.size", count=len(paths), tokens=tokens_text(self.files.tokens(paths)))
-        self._context_size.setText(size if paths else "")
-        self._context_size.setVisible(bool(paths))
+        none = words("setup.context.none") if self.context.isChecked() else ""
+        show_or_hide(self._context_size, size if paths else none)
         self.files.setVisible(self.context.isChecked() and bool(paths))
         self.files.offer_look(self._engine.models_for(self.setup().participants))
         if (unread := self.files.sizes.unread(paths)) and self.isVisible():
