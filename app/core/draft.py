@@ -22,7 +22,8 @@ class ParticipantDraft(Frozen):
     """The changes to one participant of a debate's set-up; `chosen` is None where it was not changed.
 
     `added` says that the user added the participant, `own_model` that the user chose the model. `effort`,
-    `creativity` and `length` are "" where they are those of its assistant.
+    `creativity` and `length` are "" where they are those of its assistant. `prompt_for` names the debate that
+    has begun with the prompt (`prompt_place`), "" for none: it is for such debates only.
     """
 
     id: str
@@ -31,6 +32,7 @@ class ParticipantDraft(Frozen):
     name: str = ""
     role: str = ""
     system_prompt: str = ""
+    prompt_for: str = ""
     chosen: bool | None = None
     added: bool = False
     own_model: bool = False

@@ -226,7 +226,7 @@ async def test_a_member_whose_assistant_is_deleted_is_marked_and_comes_back(pers
     assert members(person)[0] == "architect"
     assert "deleted" in page(person).form.cards.item(0).said
     assert page(person)._empty.isVisible()
-    assert said(person) == "Release crew, 3 members"
+    assert said(person) == "Release team, 3 members"
     await person.click("toast_action")
     await until(lambda: page(person).editor.isVisible())
     assert page(person).editor.definition_id == "architect"
@@ -242,13 +242,13 @@ async def test_delete_can_be_undone_and_copies_have_their_own_name(person, data_
     await until(lambda: not person.sees("group_page"))
     await person.click("toast_action")
     await until(lambda: side(person).ids() == (group_id,))
-    assert kept(data_dir, group_id)["name"] == "Release crew"
+    assert kept(data_dir, group_id)["name"] == "Release team"
     commands(person).duplicate(group_id)
     await until(lambda: len(side(person).ids()) == 2)
     await until(lambda: person.sees("group_page") and at(person, "group_name"))
-    assert person.find("group_name").text() == "Release crew (copy)"
+    assert person.find("group_name").text() == "Release team (copy)"
     again = await take_ready(person, 1)
-    assert kept(data_dir, again)["name"] == "Release crew 2"
+    assert kept(data_dir, again)["name"] == "Release team 2"
     assert kept(data_dir, again)["members"] == ["architect", "backend", "qa", "release-notes"]
 
 

@@ -137,6 +137,30 @@ async def test_a_prompt_of_ones_own_needs_no_role(person):
     assert not setup.start.isEnabled()
 
 
+async def test_a_written_prompt_is_for_debates_like_the_one_that_began_with_it(person):
+    setup = person.window.controller.panel.setup
+
+    def prompts():
+        return [seat.system_prompt for seat in setup.setup().participants]
+
+    await person.write("debate_topic", "Tabs or spaces?")
+    await give_keys(person, "anthropic", "openai")
+    card = card_of(person, "anthropic")
+    card.set_system_prompt("You are Claude, against GPT.")
+    await person.click("segment_roles")
+    assert "You are Claude, against GPT." in prompts(), "until a debate begins it is for each"
+    setup.keep_prompts()
+    assert "You are Claude, against GPT." in prompts()
+    await person.click("segment_free")
+    assert not any(prompts()) and not person.find("prompt_anthropic").isChecked()
+    await person.click("segment_roles")
+    assert "You are Claude, against GPT." in prompts() and person.find("prompt_anthropic").isChecked()
+    card_of(person, "openai").leave_out()
+    assert not any(prompts()), "against nobody"
+    kept = card.draft
+    assert (kept.system_prompt, kept.prompt_for[:6]) == ("You are Claude, against GPT.", "roles:")
+
+
 async def test_a_local_server_that_does_not_run_is_not_offered(person):
     await until(lambda: not card_of(person, "ollama").tick.isEnabled())
     await person.click("add_voice")

@@ -89,6 +89,12 @@ def given_options(texts: Sequence[str]) -> tuple[Option, ...]:
     return options
 
 
+def prompt_place(mode: str, participants: Sequence[Participant]) -> str:
+    """Return what a written prompt depends on: the mode, and who takes part in which role."""
+    roles = mode == session.DebateMode.ROLES
+    return f"{mode}: " + ", ".join(f"{item.name} ({item.role if roles else ''})" for item in participants)
+
+
 def set_up_again(debate: session.Debate, offered: Sequence[Participant]) -> Draft:
     """Return the set-up of a debate to start it once more, with the participants that can be chosen now."""
     models = {participant.seat for participant in offered}
@@ -97,12 +103,14 @@ def set_up_again(debate: session.Debate, offered: Sequence[Participant]) -> Draf
     def draft(one: Participant, **chosen: Any) -> ParticipantDraft:
         return ParticipantDraft(id=one.id, provider=one.provider, model=one.model, **chosen)
 
+    place = prompt_place(debate.mode, debate.participants)
     candidates = {participant.id: draft(participant, chosen=False) for participant in offered}
     for item in debate.participants:
         there = by_id.get(item.id)
         added = there is None or (item.seat != there.seat and item.seat in models)
         role = item.role if debate.mode == session.DebateMode.ROLES else ""
         style = {"effort": item.effort, "creativity": item.creativity, "length": item.length}
+        style["prompt_for"] = place if item.system_prompt else ""
         again = draft(item, name=item.name, role=role, system_prompt=item.system_prompt, chosen=True, **style)
         candidates[f"added {item.id}" if added else item.id] = replace(again, added=added)
     mode = session.DebateMode.ROUND_ROBIN if debate.is_council else debate.mode

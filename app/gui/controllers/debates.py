@@ -412,6 +412,7 @@ class DebateController(VerdictController):
         finally:
             self._panel.setup.set_starting(False)
         form = self._panel.setup
+        form.keep_prompts()
         form.set_topic("")
         form.show_options(())
         if setup.context:

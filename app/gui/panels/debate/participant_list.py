@@ -57,6 +57,8 @@ class ParticipantCard(Frame):
         self._language, self._look, self._statuses, self._facts = language, look, statuses, facts
         self.candidate = candidate
         self._participant = candidate.participant
+        # The prompt that the user wrote, and for which debate: see `ParticipantDraft`.
+        self._written = self._written_for = ""
         # The provider and model that the user chose in place of those on offer.
         self._model_chosen: tuple[str, str] | None = None
         # Effort, creativity and length where they are not those of its assistant, by these names.
@@ -149,7 +151,8 @@ class ParticipantCard(Frame):
             offered,
             name=name if self.added or name != self._offered_name else "",
             role=self._chosen_role() if self._role_chosen else "",
-            system_prompt=one.system_prompt,
+            system_prompt=self._written,
+            prompt_for=self._written_for,
             chosen=self._wanted,
             added=self.added,
             own_model=self._model_chosen is not None,
@@ -167,7 +170,8 @@ class ParticipantCard(Frame):
             self._role_value = draft.role if built_in else OWN
             self._own.setText("" if built_in else draft.role)
         self._model_chosen = (draft.provider, draft.model) if draft.own_model else None
-        self._participant = replace(self._participant, system_prompt=draft.system_prompt)
+        self._written, self._written_for = draft.system_prompt, draft.prompt_for
+        self._use_prompt(self._written_for)
         self._use_model()
         style = {"effort": draft.effort, "creativity": draft.creativity, "length": draft.length}
         self._style = {name: value for name, value in style.items() if value}
@@ -177,9 +181,26 @@ class ParticipantCard(Frame):
 
     def set_system_prompt(self, text: str) -> None:
         """Replace the generated prompt by `text`; "" restores the generated one."""
-        self._participant = replace(self._participant, system_prompt=text)
+        self._written, self._written_for = text, ""
+        self._use_prompt("")
         self.retranslate()
         self.changed.emit()
+
+    def keep_prompt(self, place: str) -> None:
+        """Keep the prompt that a debate has begun with for such debates alone."""
+        if self._participant.system_prompt:
+            self._written_for = place
+
+    def show_prompt_for(self, place: str) -> None:
+        """Use the prompt that was written if it is for such a debate, else the generated one."""
+        before = self._participant.system_prompt
+        self._use_prompt(place)
+        if self._participant.system_prompt != before:
+            self.retranslate()
+
+    def _use_prompt(self, place: str) -> None:
+        text = self._written if self._written_for in ("", place) else ""
+        self._participant = replace(self._participant, system_prompt=text)
 
     def show_roles(self, shown: bool, default: str) -> None:
         """Show or hide the roles; `default` is chosen until the user chooses one."""

@@ -15,7 +15,7 @@ from app.core.message import Attachment, tokens_text
 from app.core.texts import has_hangul
 from app.engine.debate.estimates import Estimate, price_text
 from app.engine.debate.replies import MOST_OPTIONS
-from app.engine.debate.setup import set_up_again
+from app.engine.debate.setup import prompt_place, set_up_again
 from app.engine.engine import CouncilSetup, DebateSetup, Engine
 from app.engine.voting import seat_of
 from app.gui.dialogs.ask_dialogs import PromptDialog
@@ -194,7 +194,7 @@ class SetupView(QWidget):
         chosen, votes = self.conclusion.chosen, self.conclusion.polls.isEnabled()
         return DebateSetup(
             topic=self.topic.text(),
-            participants=tuple(card.participant() for card in self.seats.cards if card.chosen),
+            participants=tuple(card.participant() for card in self._taking_part()),
             mode=self.mode.value(),
             rounds=self.rounds.value(),
             independent_opening=self.opening.isChecked(),
@@ -207,6 +207,24 @@ class SetupView(QWidget):
             language=self._language.name,
             seed=self._seed,
         )
+
+    def keep_prompts(self) -> None:
+        """Keep prompts that a debate has begun with for debates in this mode with these participants."""
+        place = self._prompt_place()
+        for card in self._taking_part():
+            card.keep_prompt(place)
+        self.draft_changed.emit(self.draft)
+
+    def _prompt_place(self) -> str:
+        mode = session.DebateMode.COUNCIL if self._council else self.mode.value()
+        return prompt_place(mode, [card.participant() for card in self.seats.cards if card.chosen])
+
+    def _taking_part(self) -> list[ParticipantCard]:
+        """Return the cards of who takes part, each with the prompt for such a debate."""
+        chosen, place = [card for card in self.seats.cards if card.chosen], self._prompt_place()
+        for card in chosen:
+            card.show_prompt_for(place)
+        return chosen
 
     def choose_helper(self, chosen: str) -> None:
         """Choose who helps, a "provider/model", or "" for the cheapest that may."""
@@ -336,7 +354,7 @@ class SetupView(QWidget):
             return
         words = self._language
         roles = self.mode.value() == session.DebateMode.ROLES and not self._council
-        chosen = [card for card in self.seats.cards if card.chosen]
+        chosen = self._taking_part()
         letters = initials([card.participant().name for card in chosen])
         for place, card in enumerate(chosen):
             card.show_roles(roles, BUILT_IN_ROLES[place % 3])
@@ -424,7 +442,7 @@ class SetupView(QWidget):
 
         In a council `alone` one model answers several times.
         """
-        chosen = [card for card in self.seats.cards if card.chosen]
+        chosen = self._taking_part()
         if not self.topic.text():
             return self._language("setup.invalid.question" if council else "setup.invalid.topic")
         if len(chosen) < (1 if alone else MIN_PARTICIPANTS):
