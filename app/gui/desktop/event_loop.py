@@ -66,8 +66,7 @@ class AppLoop(qasync.QEventLoop):
         self._soon: deque[asyncio.Handle] = deque()
         self._later: list[asyncio.TimerHandle] = []
         self._cancelled_timers = 0
-        self._posted = False
-        self._draining = False
+        self._posted = self._draining = False
         self._waker = _Waker(self._drain)
         self._alarm = QTimer(singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._alarm.timeout.connect(self._on_alarm)
@@ -125,9 +124,7 @@ class AppLoop(qasync.QEventLoop):
     def run_forever(self) -> object:
         """Run until stopped, closing abandoned asynchronous generators inside the loop."""
         hooks = sys.get_asyncgen_hooks()
-        sys.set_asyncgen_hooks(
-            firstiter=self._asyncgen_firstiter_hook, finalizer=self._asyncgen_finalizer_hook
-        )
+        sys.set_asyncgen_hooks(self._asyncgen_firstiter_hook, self._asyncgen_finalizer_hook)
         if self._soon:
             self._wake()
         if self._wait is not None:
@@ -198,11 +195,11 @@ class AppLoop(qasync.QEventLoop):
         self._arm()
 
     def _arm(self) -> None:
-        if not self._later:
+        if self._later:
+            wait_ms = min((self._later[0].when() - self.time()) * 1000, _LONGEST_TIMER_MS)
+            self._alarm.start(max(0, math.ceil(wait_ms)))
+        else:
             self._alarm.stop()
-            return
-        wait_ms = min((self._later[0].when() - self.time()) * 1000, _LONGEST_TIMER_MS)
-        self._alarm.start(max(0, math.ceil(wait_ms)))
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
         if not handle._scheduled:

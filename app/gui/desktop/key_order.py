@@ -29,9 +29,8 @@ class KeyOrder(QObject):
             self._widget.removeEventFilter(self)
         self._held.clear()
         self._composing = False
-        self._widget = (
-            now if now is not None and now.testAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled) else None
-        )
+        composes = Qt.WidgetAttribute.WA_InputMethodEnabled
+        self._widget = now if now is not None and now.testAttribute(composes) else None
         if self._widget is not None:
             self._widget.installEventFilter(self)
 

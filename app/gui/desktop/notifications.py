@@ -101,6 +101,7 @@ def moot_icon(look: Look) -> QIcon:
 
 # Reasons that need no notification: the user caused them.
 THE_USERS_DOING = ("by_user", "app_closed")
+CALLING = (Status.COMPLETED, Status.ERROR, Status.WAITING, Status.PAUSED, Status.IDLE)
 TOLD = "tray_told"
 MOST_TITLE = 100
 # How often to look for a tray while there is none, in ms.
@@ -125,12 +126,8 @@ class Attention(QObject):
         bridge.prompt_asked.connect(lambda event: self._call(event.session_id))
 
     def _on_session_changed(self, event: SessionChanged) -> None:
-        session = event.session
-        wanted = (
-            session.status in (Status.COMPLETED, Status.ERROR, Status.WAITING, Status.PAUSED, Status.IDLE)
-            and event.status_changed
-        )
-        if wanted and session.reason not in THE_USERS_DOING:
+        status, reason = event.session.status, event.session.reason
+        if event.status_changed and status in CALLING and reason not in THE_USERS_DOING:
             self._call(event.session_id)
 
     def _call(self, session_id: str) -> None:
@@ -247,8 +244,7 @@ class Notifications(QObject):
         if not stays or not self._window.state.flag(TOLD, False):
             self._window.state.keep(TOLD, True)
             words = self._language
-            text = words("tray.goes_on" if stays else "tray.goes_on_unseen")
-            self._note("", words("app.name"), text)
+            self._note("", words("app.name"), words("tray.goes_on" if stays else "tray.goes_on_unseen"))
 
     def _note(self, session_id: str, title: str, text: str) -> None:
         self._tasks.add("note", self._show_note(session_id, title, text))
@@ -320,9 +316,8 @@ class NotificationBus(QObject):
             actions, hints = ["default", action], {"desktop-entry": ("s", "moot")}
             values = ("Moot", self._notes.get(session_id, 0), "moot", title, body, actions, hints, -1)
             answer = await self._service.call("Notify", "susssasa{sv}i", *values)
-        except (
-            Exception
-        ) as error:  # Errors of the library, the bus or the service; the next notification connects again.
+        except Exception as error:
+            # Of the library, the bus or the service; the next notification connects again.
             log.info("no notification: %r", error)
             await self.close()
             return False
@@ -347,9 +342,8 @@ class NotificationBus(QObject):
     async def _connect(self) -> None:
         """Connect to the bus and listen for clicks. Raises ImportError, OSError, KeyError, TimeoutError."""
         await self._service.connect()
-        self._service.listen(
-            self._listen(await self._service.signals(SERVICE, "ActionInvoked", SERVICE_PATH))
-        )
+        clicks = await self._service.signals(SERVICE, "ActionInvoked", SERVICE_PATH)
+        self._service.listen(self._listen(clicks))
         found = await self._service.call("GetCapabilities")
         self._markup = found is not None and "body-markup" in found[0]
 

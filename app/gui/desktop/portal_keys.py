@@ -75,9 +75,8 @@ class PortalGrab(KeyGrab):
         wanted = trigger(pressed) if pressed is not None else ""
         try:
             await self._connect()
-            status, created = await asyncio.wait_for(
-                self._ask("CreateSession", "a{sv}", {"session_handle_token": ("s", _token())}), ANSWER_S
-            )
+            asked = self._ask("CreateSession", "a{sv}", {"session_handle_token": ("s", _token())})
+            status, created = await asyncio.wait_for(asked, ANSWER_S)
             if status != ALLOWED:
                 return await self._without(REFUSED)
             self._session = str(created["session_handle"][1])
@@ -85,12 +84,10 @@ class PortalGrab(KeyGrab):
             if wanted:
                 shortcut["preferred_trigger"] = ("s", wanted)
             # As long as the user thinks about it.
-            status, bound = await self._ask(
-                "BindShortcuts", "oa(sa{sv})sa{sv}", {}, self._session, [(QUICK, shortcut)], ""
-            )
-        except (
-            Exception
-        ) as error:  # Errors of the library, the bus or the portal; the next choice of keys tries again.
+            kinds, shortcuts = "oa(sa{sv})sa{sv}", [(QUICK, shortcut)]
+            status, bound = await self._ask("BindShortcuts", kinds, {}, self._session, shortcuts, "")
+        except Exception as error:
+            # Of the library, the bus or the portal; the next choice of keys tries again.
             log.info("no keys from the desktop portal: %r", error)
             return await self._without(NOWHERE)
         given = [item for item in bound.get("shortcuts", ("", []))[1] if item[0] == QUICK]

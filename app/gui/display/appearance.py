@@ -20,6 +20,7 @@ from typing import Any
 from weakref import ref
 
 from PySide6 import QtCore, QtGui
+from PySide6.QtCore import Qt
 from PySide6.QtDBus import QDBusConnection, QDBusMessage, QDBusPendingCallWatcher, QDBusVariant
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOption, QWidget
 from shiboken6 import isValid
@@ -297,13 +298,7 @@ POLISHED = QtCore.Qt.WidgetAttribute.WA_WState_Polished
 KOREAN_FAMILY = "Pretendard"
 CONTROL = QtCore.Qt.KeyboardModifier.ControlModifier
 NOTCH = 120  # of a wheel, in eighths of a degree
-MODIFIERS = (
-    QtCore.Qt.Key.Key_Shift,
-    QtCore.Qt.Key.Key_Control,
-    QtCore.Qt.Key.Key_Alt,
-    QtCore.Qt.Key.Key_AltGr,
-    QtCore.Qt.Key.Key_Meta,
-)
+MODIFIERS = (Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_AltGr, Qt.Key.Key_Meta)
 GENERIC_FAMILIES = ("", "Sans", "Sans Serif", "DejaVu Sans", "Helvetica", "Bitstream Vera Sans")
 
 

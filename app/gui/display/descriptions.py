@@ -9,44 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from app.core import message as messages
+from app.core import session as sessions
 from app.core.catalog import provider_kind
 from app.core.council import Participant
 from app.core.criteria import CriterionState
 from app.core.definitions import Agent
 from app.core.events import RetryScheduled
-from app.core.message import (
-    Message,
-    Total,
-    Usage,
-    UsageEntry,
-    money_text,
-    saved_text,
-    spent_text,
-    totals,
-    used_text,
-)
+from app.core.message import Message, Total, UsageEntry, money_text, totals, used_text
 from app.core.provider import ProviderStatus
 from app.core.servers import McpServer, shown_line
-from app.core.session import (
-    RESTART,
-    AgentMode,
-    Chat,
-    ChatSession,
-    Debate,
-    DebateMode,
-    DebateSession,
-    GroupSession,
-    GroupState,
-    Reason,
-    Session,
-    SessionSummary,
-    Status,
-    main_code,
-    not_answered,
-    reason_code,
-    rests_as,
-    short_reason,
-)
+from app.core.session import Reason, Session, SessionSummary, Status, main_code, reason_code, short_reason
 from app.core.texts import amount_text, exact
 from app.core.tool import ServerState, ServerStatus, ToolChoice
 from app.engine.debate.estimates import Estimate, beside_text, price_range, price_text
@@ -108,7 +81,7 @@ class DebateDisplay(KindDisplay):
         of its setup.
         """
         cursor = session if isinstance(session, SessionSummary) else session.debate
-        if cursor is None or cursor.mode == DebateMode.COUNCIL:
+        if cursor is None or cursor.mode == sessions.DebateMode.COUNCIL:
             return 0
         return min(cursor.round, cursor.rounds)
 
@@ -139,18 +112,13 @@ class DebateDisplay(KindDisplay):
     def provisional(self, summary: SessionSummary, tail: Sequence[Message]) -> Session:
         """Return the debate with its participants' names."""
         ids = {message.author.name: message.author.id for message in tail}
-        debate = Debate(
-            topic=summary.title,
-            rounds=summary.rounds,
-            round=summary.round,
-            participants=tuple(
-                Participant(id=ids.get(name, name), name=name, provider="", model="")
-                for name in summary.speakers
-            ),
-        )
-        if summary.mode in tuple(DebateMode):
-            debate = replace(debate, mode=DebateMode(summary.mode))
-        return DebateSession(**_common(summary), debate=debate)
+        names = [(ids.get(name, name), name) for name in summary.speakers]
+        people = tuple(Participant(id=key, name=name, provider="", model="") for key, name in names)
+        topic, rounds = summary.title, summary.rounds
+        debate = sessions.Debate(topic=topic, rounds=rounds, round=summary.round, participants=people)
+        if summary.mode in tuple(sessions.DebateMode):
+            debate = replace(debate, mode=sessions.DebateMode(summary.mode))
+        return sessions.DebateSession(**_common(summary), debate=debate)
 
 
 class ChatDisplay(KindDisplay):
@@ -162,15 +130,15 @@ class ChatDisplay(KindDisplay):
 
     def mode(self, session: Session, words: Language) -> str:
         """Return whether the chat is in group mode or settings mode, in words."""
-        settings = session.chat is not None and session.chat.mode == AgentMode.SETTINGS
+        settings = session.chat is not None and session.chat.mode == sessions.AgentMode.SETTINGS
         return modes_of(words, group=session.group is not None, settings=settings)
 
     def provisional(self, summary: SessionSummary, tail: Sequence[Message]) -> Session:
         """Return the chat with its assistant's name."""
-        return ChatSession(**_common(summary), chat=self._chat(summary))
+        return sessions.ChatSession(**_common(summary), chat=self._chat(summary))
 
-    def _chat(self, summary: SessionSummary) -> Chat:
-        return Chat(assistant_id="", assistant_name=next(iter(summary.speakers), ""))
+    def _chat(self, summary: SessionSummary) -> sessions.Chat:
+        return sessions.Chat(assistant_id="", assistant_name=next(iter(summary.speakers), ""))
 
 
 class GroupDisplay(ChatDisplay):
@@ -181,8 +149,8 @@ class GroupDisplay(ChatDisplay):
     def provisional(self, summary: SessionSummary, tail: Sequence[Message]) -> Session:
         """Return the group with its name."""
         chat = self._chat(summary)
-        group = GroupState(id="", name=chat.assistant_name, members=())
-        return GroupSession(**_common(summary), chat=chat, group=group)
+        group = sessions.GroupState(id="", name=chat.assistant_name, members=())
+        return sessions.GroupSession(**_common(summary), chat=chat, group=group)
 
 
 class WorkflowDisplay(ChatDisplay):
@@ -232,7 +200,7 @@ def failed(status: str, reason: str) -> bool:
     """
     held_up = (Status.COMPLETED, Reason.TOO_FEW), (Status.PAUSED, Reason.STEP_FAILED)
     held = (status, main_code(reason)) in held_up
-    return status == Status.ERROR or held or not_answered(status, reason)
+    return status == Status.ERROR or held or sessions.not_answered(status, reason)
 
 
 def checking(session: Session | SessionSummary) -> bool:
@@ -242,9 +210,8 @@ def checking(session: Session | SessionSummary) -> bool:
 
 def waits_its_turn(session: Session | SessionSummary) -> bool:
     """Say whether a session that runs waits for a busy assistant."""
-    return (
-        session.status == Status.RUNNING and session.reason == Reason.BUSY and kind_of(session).waits_as_whole
-    )
+    busy = session.status == Status.RUNNING and session.reason == Reason.BUSY
+    return busy and kind_of(session).waits_as_whole
 
 
 def works(session: Session) -> bool:
@@ -267,8 +234,8 @@ def state_of(session: Session | SessionSummary, language: Language) -> tuple[str
     """Return a state in a few words and the tone of its chip."""
     status, kind = session.status, kind_of(session)
     said = short_reason(session, language.texts)
-    if status == Status.IDLE and kind.waits_for_user and not not_answered(status, session.reason):
-        rest = rests_as(session)
+    if status == Status.IDLE and kind.waits_for_user and not sessions.not_answered(status, session.reason):
+        rest = sessions.rests_as(session)
         said = language("status.your_turn") if rest == Status.IDLE else said or language.status(rest, 0)
         return said, "neutral"
     if waits_its_turn(session):
@@ -289,7 +256,7 @@ def tone_of(session: Session | SessionSummary) -> str:
     if session.status == Status.COMPLETED and session.kind != "debate" and not criteria:
         # Nobody has checked it.
         return "neutral"
-    tones = {RESTART: "accent", "user": "neutral"} if session.status == Status.PAUSED else {}
+    tones = {sessions.RESTART: "accent", "user": "neutral"} if session.status == Status.PAUSED else {}
     return tones.get(reason_code(session.reason), TONES.get(session.status, "neutral"))
 
 
@@ -315,7 +282,7 @@ class Spending:
     """The usage of each speaker in a session, by message, so that no call counts twice."""
 
     def __init__(self) -> None:
-        self._used: dict[str, tuple[str, Usage]] = {}
+        self._used: dict[str, tuple[str, messages.Usage]] = {}
 
     def add(self, messages: Iterable[Message]) -> None:
         """Add the usage of messages, once each."""
@@ -332,7 +299,7 @@ class Spending:
 
     def text(self, language: Language) -> str:
         """Return the total tokens and money, "" while nothing is known."""
-        return spent_text(language, self._total()) if self._used else ""
+        return messages.spent_text(language, self._total()) if self._used else ""
 
     def short_text(self, language: Language) -> str:
         """Return the total money, for narrow places."""
@@ -354,7 +321,7 @@ class Spending:
             cost, tokens = money_text(language, total), used_text(total)
             key = "cost.line_unpriced" if unknown else "cost.line"
             line = language(key, name=name, cost=cost, tokens=tokens)
-            parts.append(" · ".join(filter(None, (line, saved_text(language, total)))))
+            parts.append(" · ".join(filter(None, (line, messages.saved_text(language, total)))))
         return "\n".join(parts)
 
     def _total(self) -> Total:
@@ -365,8 +332,7 @@ def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> 
     """Return an estimate in one line: the number of turns (or `of` steps), and the range of tokens and
     money.
     """
-    said = _turns_text(language, estimate, of), beside_text(language, estimate)
-    return " · ".join(filter(None, said))
+    return " · ".join(filter(None, (_turns_text(language, estimate, of), beside_text(language, estimate))))
 
 
 def _turns_text(language: Language, estimate: Estimate, of: str) -> str:

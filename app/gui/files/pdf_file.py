@@ -99,8 +99,7 @@ class _Pages:
         self._foot_font.setPixelSize(BODY_PX - 3)
         self._width = float(writer.width())
         self._height = float(writer.height()) - FOOT
-        self._top = 0.0
-        self._left = 0.0
+        self._top = self._left = 0.0
         self._bar: tuple[QtGui.QColor, float] | None = None
         self._number = 1
         self._number_page()
@@ -206,9 +205,8 @@ class _Pages:
         shift = self._left + block.quote * QUOTE_STEP + (block.indent * INDENT if block.kind == CODE else 0)
         left = min(float(shift), self._width / 2 + BAR_STEP)
         if block.kind == RULE:
-            self._painter.fillRect(
-                QRectF(left, self._top + 6, self._width - left, 1), QtGui.QColor(LIGHT.line)
-            )
+            line = QRectF(left, self._top + 6, self._width - left, 1)
+            self._painter.fillRect(line, QtGui.QColor(LIGHT.line))
             self._top += 12
             self._draw_bar()
             return

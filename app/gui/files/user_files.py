@@ -94,8 +94,7 @@ def ask_where(
     over: QWidget, title: str, name: str, then: Callable[[Path], object], suffix: str = "json"
 ) -> None:
     """Ask where to save a file; `name` is the suggested name."""
-    dialog = QFileDialog(over, title)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog = _dialog(over, title, QFileDialog.FileMode.AnyFile)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     if dialog.directory() == QDir.current():
         # Nothing was saved yet: the working directory is no place of the user's.
@@ -112,9 +111,7 @@ def ask_for_file(
     over: QWidget, title: str, then: Callable[[Path], object], kinds: str = "JSON (*.json)"
 ) -> None:
     """Ask for a file to open, of the given kinds; "" means any."""
-    dialog = QFileDialog(over, title)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    dialog = _dialog(over, title, QFileDialog.FileMode.ExistingFile)
     if kinds:
         dialog.setNameFilter(kinds)
     dialog.fileSelected.connect(lambda path: then(Path(path)))
@@ -123,21 +120,23 @@ def ask_for_file(
 
 def ask_for_files(over: QWidget, title: str, then: Callable[[list[Path]], object]) -> None:
     """Ask for any files to open."""
-    dialog = QFileDialog(over, title)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    dialog = _dialog(over, title, QFileDialog.FileMode.ExistingFiles)
     dialog.filesSelected.connect(lambda paths: then([Path(path) for path in paths]))
     dialog.open()
 
 
 def ask_for_folder(over: QWidget, title: str, then: Callable[[str], object], begin: str = "") -> None:
     """Ask for a folder; `begin` is the one that is shown first, "" for any."""
-    dialog = QFileDialog(over, title, begin)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setFileMode(QFileDialog.FileMode.Directory)
+    dialog = _dialog(over, title, QFileDialog.FileMode.Directory, begin)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly)
     dialog.fileSelected.connect(then)
     dialog.open()
+
+
+def _dialog(over: QWidget, title: str, mode: QFileDialog.FileMode, begin: str = "") -> QFileDialog:
+    dialog = QFileDialog(over, title, begin, fileMode=mode)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    return dialog
 
 
 async def read_shared_file(path: Path) -> str:
@@ -245,8 +244,7 @@ class ContextList(QWidget):
         seen = bool(look_of(models))
         self.look.setVisible(any(is_pdf(Path(path)) for path in self.paths))
         self.look.setEnabled(seen)
-        hint = self._language("setup.look.hint" if seen else "setup.look.none")
-        self.look.setToolTip(plain_tip(hint))
+        self.look.setToolTip(plain_tip(self._language("setup.look.hint" if seen else "setup.look.none")))
 
     def show_paths(self, paths: tuple[str, ...]) -> None:
         """Replace the files shown."""

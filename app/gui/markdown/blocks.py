@@ -133,14 +133,10 @@ def safe_link(url: str) -> str:
 def code_chunks(text: str, block: Block) -> list[Block]:
     """Return code as blocks of at most CODE_CHUNK lines; `block` gives everything but the text."""
     lines = clean(text).removesuffix("\n").split("\n")
-    return [
-        replace(
-            block,
-            spans=(Span(break_words("\n".join(lines[start : start + CODE_CHUNK]))),),
-            first=block.first and start == 0,
-        )
-        for start in range(0, len(lines), CODE_CHUNK)
-    ]
+    places = range(0, len(lines), CODE_CHUNK)
+    texts = [break_words("\n".join(lines[start : start + CODE_CHUNK])) for start in places]
+    first, *rest = [replace(block, spans=(Span(piece),)) for piece in texts]
+    return [first, *(replace(piece, first=False) for piece in rest)]
 
 
 def names_other_host(shown: str, link: str) -> bool:
@@ -452,9 +448,8 @@ class _Builder:
     def _end_table(self, end: int) -> None:
         blocks = [Block(TABLE, rows=tuple(self._rows), alignment=self._alignment)]
         if len(self._rows) * len(self._alignment) > MAX_CELLS:
-            blocks = code_chunks(
-                self._source[self._block_start : end].decode("utf-8", "replace"), Block(CODE)
-            )
+            source = self._source[self._block_start : end].decode("utf-8", "replace")
+            blocks = code_chunks(source, Block(CODE))
         for block in blocks:
             self._add(block)
 
@@ -505,8 +500,7 @@ class StreamingBlocks:
         self.blocks: list[Block] = []
         self._pieces: list[str] = []
         self._frozen = 0
-        self._tail = ""
-        self._prefix = ""
+        self._tail = self._prefix = ""
         self._number: int | None = None
         self._code_goes_on = False
         self._rows: tuple[tuple[Cell, ...], ...] = ()
@@ -567,10 +561,8 @@ class StreamingBlocks:
             return
         raw = (self._prefix + self._tail).replace("\r\n", "\n").replace("\r", "\n")
         source = raw.encode("utf-8", "replace")
-        begin = max(
-            [other.start for other in parsed.cuts if other.kind == WHOLE and other.start <= cut.start],
-            default=0,
-        )
+        begins = [other.start for other in parsed.cuts if other.kind == WHOLE and other.start <= cut.start]
+        begin = max(begins, default=0)
         number = block.marker if cut.kind == ITEM else ""
         self._number = int(number[:-1]) if number.endswith(".") else None
         self._code_goes_on = cut.kind == LINES

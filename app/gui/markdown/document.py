@@ -462,9 +462,8 @@ def _length(span: Span) -> int:
 def _block_format(block: Block, line: int) -> QtGui.QTextBlockFormat:
     result = QtGui.QTextBlockFormat()
     heights = QtGui.QTextBlockFormat.LineHeightTypes
-    has_formula = any(
-        span.style & FORMULA for row in block.rows or ((block.spans,),) for cell in row for span in cell
-    )
+    cells = [cell for row in block.rows or ((block.spans,),) for cell in row]
+    has_formula = any(span.style & FORMULA for cell in cells for span in cell)
     # A line with a tall formula is taller than the others.
     result.setLineHeight(line, (heights.MinimumHeight if has_formula else heights.FixedHeight).value)
     alone = block.kind == PARAGRAPH and not block.marker and len(block.spans) == 1
@@ -497,13 +496,9 @@ def _column_needs(block: Block, style: TextStyle) -> list[tuple[float, float]]:
         cells = [plain(row[column]) for row in block.rows if column < len(row)]
         words = {word for cell in cells for word in cell.split()}
         lines = {line for cell in cells for line in cell.splitlines()}
-        word, line = (
-            max(
-                (metrics.horizontalAdvance(item[:_LONGEST]) for item in nlargest(_MEASURED, texts, _wide)),
-                default=0,
-            )
-            for texts in (words, lines)
-        )
+        longest = (nlargest(_MEASURED, texts, _wide) for texts in (words, lines))
+        widths = [[metrics.horizontalAdvance(item[:_LONGEST]) for item in texts] for texts in longest]
+        word, line = (max(each, default=0.0) for each in widths)
         needs.append((word + _CELL, line + _CELL))
     return needs
 
@@ -576,8 +571,7 @@ def _markdown(block: Block, begin: int, stop: int) -> str:
     if block.kind == LITERAL:
         return block.text[begin:stop]
     if block.kind == TABLE:
-        whole = begin == 0 and stop >= len(block.text)
-        return _table(block) if whole else block.text[begin:stop]
+        return _table(block) if begin == 0 and stop >= len(block.text) else block.text[begin:stop]
     if block.kind == CODE:
         code = block.text[begin:stop]
         fence = "````" if "```" in code else "```"
@@ -592,9 +586,8 @@ def _markdown(block: Block, begin: int, stop: int) -> str:
 
 def _table(block: Block) -> str:
     marks = {"None": "---", "Left": ":---", "Center": ":-:", "Right": "---:"}
-    lines = [
-        "| " + " | ".join(inline(cell).replace("\n", "<br>") for cell in row) + " |" for row in block.rows
-    ]
+    rows = [[inline(cell).replace("\n", "<br>") for cell in row] for row in block.rows]
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
     lines.insert(1, "|" + "|".join(marks[each] for each in block.alignment) + "|")
     return "\n".join(lines)
 

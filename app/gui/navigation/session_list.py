@@ -23,6 +23,8 @@ from PySide6.QtGui import QDragMoveEvent, QDropEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QPlainTextEdit, QWidget
 
 from app.core import session
+from app.core.session import ExportFormat as Format
+from app.core.session import Folder, SessionSummary
 from app.core.texts import fits, unmarked
 from app.gui.commands import deletes, written
 from app.gui.display.appearance import Language, Look
@@ -30,6 +32,9 @@ from app.gui.display.descriptions import asked_by, kind_text, state_of, summary_
 from app.gui.widgets.controls import ENTER, ticked
 from app.gui.widgets.item_list import DRAGS, ROW, Index, ItemList, ItemModel, ListStyle, RowItem
 
+Ids = frozenset[str]
+Folders = Sequence[Folder]
+NONE: Ids = frozenset()
 DRAGGED = "application/x-moot-session"
 STYLE = ListStyle(height=33, heading=34, left=8, note=11, selected_weight=520, fill="surface")
 INDENT = 14
@@ -37,11 +42,8 @@ MOST_TITLE = 200
 MORE = QItemSelectionModel.SelectionFlag.Select
 # How a paused session is called in short, by the code of its reason; and what is said in place of a session's
 # age.
-_SHORT = {
-    session.RESTART: "closed",
-    session.Reason.CRITERIA_UNMET: "unmet",
-    **dict.fromkeys(session.LIMITS, "limit"),
-}
+_SHORT = {session.RESTART: "closed", session.Reason.CRITERIA_UNMET: "unmet"}
+_SHORT |= dict.fromkeys(session.LIMITS, "limit")
 _SAID = (session.Status.RUNNING, session.Status.PAUSED, session.Status.STOPPED, *_SHORT.values())
 
 
@@ -56,21 +58,17 @@ class SessionRows(ItemModel):
     def __init__(self, language: Language, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._language = language
-        self._asking: frozenset[str] = frozenset()
+        self._asking: Ids = NONE
         self._counts: dict[str, int] = {}
         # The heading of each session that stands below a day, the last 30 days or a month.
         self._headings: dict[str, str] = {}
-        self.inside: frozenset[str] = frozenset()
+        self.inside: Ids = NONE
         self.closed: set[str] = set()
         self.steps: Mapping[str, str] = {}
         self.current = ""
 
     def show(
-        self,
-        summaries: list[session.SessionSummary],
-        asking: frozenset[str],
-        pinned: frozenset[str] = frozenset(),
-        folders: Sequence[session.Folder] = (),
+        self, summaries: list[SessionSummary], asking: Ids, pinned: Ids = NONE, folders: Folders = ()
     ) -> None:
         """Replace the rows: now, pinned sessions, those of two days, folders with theirs, and the others.
 
@@ -85,8 +83,8 @@ class SessionRows(ItemModel):
         runs = [item for item in begun if item.status == session.Status.RUNNING and not self.asks(item)]
         summaries = self._take("side.now", [*asks, *runs][:6], summaries)
         summaries = self._take("side.pinned", [item for item in summaries if item.id in pinned], summaries)
-        within: dict[str, list[session.SessionSummary]] = {folder.id: [] for folder in folders}
-        others: list[session.SessionSummary] = []
+        within: dict[str, list[SessionSummary]] = {folder.id: [] for folder in folders}
+        others: list[SessionSummary] = []
         for summary in summaries:
             within.get(summary.folder, others).append(summary)
         now = datetime.now().astimezone()
@@ -103,17 +101,15 @@ class SessionRows(ItemModel):
         self.endResetModel()
 
     def _take(
-        self, key: str, those: Sequence[session.SessionSummary], summaries: Sequence[session.SessionSummary]
-    ) -> list[session.SessionSummary]:
+        self, key: str, those: Sequence[SessionSummary], summaries: Sequence[SessionSummary]
+    ) -> list[SessionSummary]:
         """Add sessions under a heading, if there are any, and return the others."""
         if those:
             self._rows += [self._language(key), *those]
         taken = {summary.id for summary in those}
         return [summary for summary in summaries if summary.id not in taken]
 
-    def _add_folders(
-        self, folders: Sequence[session.Folder], within: Mapping[str, Sequence[session.SessionSummary]]
-    ) -> None:
+    def _add_folders(self, folders: Sequence[Folder], within: Mapping[str, Sequence[SessionSummary]]) -> None:
         """Add the rows of the folders, with the sessions in each."""
         self._counts = {folder_id: len(some) for folder_id, some in within.items()}
         self._rows.append(self._language("side.folders"))
@@ -121,15 +117,15 @@ class SessionRows(ItemModel):
             self._rows += [folder, *(() if folder.id in self.closed else within[folder.id])]
         self.inside = frozenset(summary.id for some in within.values() for summary in some)
 
-    def item_of(self, row: session.Folder | session.SessionSummary) -> RowItem:
-        return self._folder(row) if isinstance(row, session.Folder) else self._session(row)
+    def item_of(self, row: Folder | SessionSummary) -> RowItem:
+        return self._folder(row) if isinstance(row, Folder) else self._session(row)
 
-    def text_of(self, row: session.Folder | session.SessionSummary) -> str:
-        return row.name if isinstance(row, session.Folder) else row.title
+    def text_of(self, row: Folder | SessionSummary) -> str:
+        return row.name if isinstance(row, Folder) else row.title
 
-    def said_of(self, row: session.Folder | session.SessionSummary) -> str:
+    def said_of(self, row: Folder | SessionSummary) -> str:
         words = self._language
-        if isinstance(row, session.Folder):
+        if isinstance(row, Folder):
             state = words("folder.closed" if row.id in self.closed else "folder.open")
             return words("folder.said", name=row.name, count=self._counts.get(row.id, 0), state=state)
         state = words("status.waiting") if self.asks(row) else state_of(row, words)[0]
@@ -137,11 +133,11 @@ class SessionRows(ItemModel):
         fork = words("side.fork") if row.is_fork else ""
         return ", ".join(filter(None, (title, fork, state, self._step(row), asked_by(row, words))))
 
-    def asks(self, summary: session.SessionSummary) -> bool:
+    def asks(self, summary: SessionSummary) -> bool:
         """Say whether a session has a question to the user."""
         return summary.status == session.Status.WAITING or summary.id in self._asking
 
-    def _folder(self, folder: session.Folder) -> RowItem:
+    def _folder(self, folder: Folder) -> RowItem:
         return RowItem(
             id=folder.id,
             title=" ".join(folder.name.split()),
@@ -153,7 +149,7 @@ class SessionRows(ItemModel):
             action="plus",
         )
 
-    def _session(self, summary: session.SessionSummary) -> RowItem:
+    def _session(self, summary: SessionSummary) -> RowItem:
         words, waits = self._language, self.asks(summary)
         note, colour = (words("status.short.waiting"), "warn") if waits else self._meta(summary)
         title = summary.title if len(summary.title) < 500 else summary.title[:500] + "…"
@@ -167,7 +163,7 @@ class SessionRows(ItemModel):
             tip="\n".join(filter(None, (title, asked_by(summary, words)))),
         )
 
-    def _meta(self, summary: session.SessionSummary) -> tuple[str, str]:
+    def _meta(self, summary: SessionSummary) -> tuple[str, str]:
         """Return a session's age or state in short, and its colour."""
         words, status = self._language, summary.status
         tone, heading = tone_of(summary), self._headings.get(summary.id, "")
@@ -181,7 +177,7 @@ class SessionRows(ItemModel):
         said = words(f"status.short.{key}") if key in _SAID else ""
         return self._step(summary) or said or words.age_below(heading, summary.updated_at), colour
 
-    def _step(self, summary: session.SessionSummary) -> str:
+    def _step(self, summary: SessionSummary) -> str:
         """Return the step that a decision which is over has reached, "" for a debate without a verdict."""
         first = "answers" if summary.mode == session.DebateMode.COUNCIL else ""
         step = self.steps.get(summary.id, first) if summary.mode and summary.status in session.ENDED else ""
@@ -189,7 +185,7 @@ class SessionRows(ItemModel):
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         content = self._rows[index.row()] if index.isValid() else None
-        dragged = isinstance(content, session.SessionSummary) and not content.read_only
+        dragged = isinstance(content, SessionSummary) and not content.read_only
         return DRAGS if dragged else super().flags(index)
 
     def mimeTypes(self) -> list[str]:
@@ -203,25 +199,18 @@ class SessionRows(ItemModel):
     def folder_at(self, row: int) -> str:
         """Return the folder that a session dropped on a row goes into, "" for none."""
         content = self._rows[row] if 0 <= row < len(self._rows) else ""
-        if isinstance(content, session.SessionSummary):
+        if isinstance(content, SessionSummary):
             return content.folder if content.id in self.inside else ""
-        return content.id if isinstance(content, session.Folder) else ""
+        return content.id if isinstance(content, Folder) else ""
 
 
-def matches(summary: session.SessionSummary, search: str) -> bool:
+def matches(summary: SessionSummary, search: str) -> bool:
     """Say whether every word of a search is in the title or a speaker's name."""
     return fits(" ".join((summary.title, *summary.speakers)), search)
 
 
 BEGIN, RENAME, CONTENTS, DELETE = "begin", "rename", "contents", "delete"
-EXPORTS = (
-    session.ExportFormat.MARKDOWN,
-    session.ExportFormat.HTML,
-    session.PDF,
-    session.DOCX,
-    session.ExportFormat.JSON,
-    session.ZIP,
-)
+EXPORTS = (Format.MARKDOWN, Format.HTML, session.PDF, session.DOCX, Format.JSON, session.ZIP)
 
 
 class SessionList(ItemList):
@@ -254,10 +243,10 @@ class SessionList(ItemList):
         super().__init__(look, "session_list", STYLE, rows)
         self._language, self._rows = language, rows
         self._selected = self._shown = ""
-        self._pinned: frozenset[str] = frozenset()
-        self._asking: frozenset[str] = frozenset()
-        self.summaries: list[session.SessionSummary] = []
-        self._folders: Sequence[session.Folder] = ()
+        self._pinned: Ids = NONE
+        self._asking: Ids = NONE
+        self.summaries: list[SessionSummary] = []
+        self._folders: Folders = ()
         self._pressed = QPoint()
         self._clicked = ""
         self.setSelectionMode(self.SelectionMode.ExtendedSelection)
@@ -271,11 +260,7 @@ class SessionList(ItemList):
         self.show_sessions([])
 
     def show_sessions(
-        self,
-        summaries: list[session.SessionSummary],
-        asking: frozenset[str] = frozenset(),
-        pinned: frozenset[str] = frozenset(),
-        folders: Sequence[session.Folder] = (),
+        self, summaries: list[SessionSummary], asking: Ids = NONE, pinned: Ids = NONE, folders: Folders = ()
     ) -> None:
         """Show sessions, keeping the selection; mark those with a question to the user."""
         several = self._several()
@@ -283,8 +268,8 @@ class SessionList(ItemList):
         self._rows.show(summaries, asking, pinned, folders)
         self._fit()
         # An empty list has no row that could show the focus.
-        listed = summaries or folders
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if listed else Qt.FocusPolicy.NoFocus)
+        policy = Qt.FocusPolicy.StrongFocus if summaries or folders else Qt.FocusPolicy.NoFocus
+        self.setFocusPolicy(policy)
         self.select(self._selected)
         for row in map(self._rows.row_of, several):
             if row >= 0:
@@ -338,7 +323,7 @@ class SessionList(ItemList):
 
         "" where no session is listed.
         """
-        ids = [row.id for row in self._rows.rows if isinstance(row, session.SessionSummary)]
+        ids = [row.id for row in self._rows.rows if isinstance(row, SessionSummary)]
         place = ids.index(self._selected) if self._selected in ids else min(0, -step)
         return ids[(place + step) % len(ids)] if ids else ""
 
@@ -356,9 +341,9 @@ class SessionList(ItemList):
         if deletes(key) and (several := self._several()):
             self.several_deleted.emit(several)
             return
-        if isinstance(row, session.Folder) and self._on_folder_key(row.id, key):
+        if isinstance(row, Folder) and self._on_folder_key(row.id, key):
             return
-        if not isinstance(row, session.SessionSummary):
+        if not isinstance(row, SessionSummary):
             super().keyPressEvent(event)
         elif key == Qt.Key.Key_F2 and not row.read_only:
             self.rename_requested.emit(row.id)
@@ -443,7 +428,7 @@ class SessionList(ItemList):
 
     def menu_of(self, row_id: str) -> QMenu | None:
         menu, words, row = self.new_menu(), self._language, self._rows.rows[self._rows.row_of(row_id)]
-        if isinstance(row, session.Folder):
+        if isinstance(row, Folder):
             keys = {RENAME: "\tF2", DELETE: f"\t{written('Del')}"}
             for action in (BEGIN, RENAME, CONTENTS, DELETE):
                 ask = functools.partial(self.folder_requested.emit, action, row_id)
@@ -486,7 +471,7 @@ class SessionList(ItemList):
 
     def _on_double_click(self, index: QModelIndex) -> None:
         row = index.data(ROW)
-        if isinstance(row, session.SessionSummary) and not row.read_only:
+        if isinstance(row, SessionSummary) and not row.read_only:
             self.rename_requested.emit(row.id)
 
     def _on_chosen(self, index: QModelIndex) -> None:
@@ -495,16 +480,15 @@ class SessionList(ItemList):
         if QGuiApplication.keyboardModifiers() & picks:
             # The click has selected one more, or one less.
             return
-        if isinstance(row, session.SessionSummary):
+        if isinstance(row, SessionSummary):
             # Let Delete mean the row that was clicked, if it is the next key.
             self._clicked = row.id
             # The window's own events are few: those of all widgets would slow down the whole program.
             self.window().windowHandle().installEventFilter(self)
             self.session_requested.emit(row.id)
-        elif isinstance(row, session.Folder) and self._pressed.x() < self.visualRect(index).left() + 21:
-            self._switch(row.id)
-        elif isinstance(row, session.Folder):
-            self._begin_in(row.id)
+        elif isinstance(row, Folder):
+            folds = self._pressed.x() < self.visualRect(index).left() + 21
+            (self._switch if folds else self._begin_in)(row.id)
 
 
 def _has_text(box: QWidget | None) -> bool:

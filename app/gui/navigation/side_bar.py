@@ -243,27 +243,17 @@ class SideSection(QWidget):
     changed = Signal()
 
     def __init__(
-        self,
-        language: Language,
-        look: Look,
-        partners: PartnerList,
-        name: str,
-        *,
-        add: str,
-        none: str = "",
-        first: str = "",
+        self, language: Language, look: Look, rows: PartnerList, name: str, *, none: str = "", first: str = ""
     ) -> None:
-        """`add`, `none` and `first` are keys of texts: of the menu, the hint, and the entry
-        that the button under it is.
-        """
+        """`none` and `first` are keys of texts: of the hint, and the entry that the button under it is."""
         super().__init__()
-        self.partners = partners
+        self.partners = rows
         self._language, self._look, self._name, self._first = language, look, name, first
         self._actions: dict[str, Callable[[], object]] = {}
         self.title = button("section", f"{name}_title")
         self.title.setCheckable(True)
         self.title.toggled.connect(self._show_parts)
-        self._add = say(icon_button(look, "plus", f"{name}_add"), language, tip=add)
+        self._add = say(icon_button(look, "plus", f"{name}_add"), language, tip=f"{name}.add")
         self._add.setFixedSize(26, 24)
         self._menu = QMenu(self._add)
         self._add.setMenu(self._menu)
@@ -276,7 +266,7 @@ class SideSection(QWidget):
         beside = hbox(self.first, STRETCH, margins=(4, 0, 0, 0))
         self._empty = frame("", vbox(self._hint, beside, spacing=2))
         head = hbox(self.title, STRETCH, self._add, margins=(4, 2, 3, 0))
-        vbox(head, partners, self._empty, inside=self, spacing=2)
+        vbox(head, rows, self._empty, inside=self, spacing=2)
         self.first.setVisible(bool(first))
         self.shown: tuple[RowItem, ...] = ()
         self.show_partners(())
@@ -427,15 +417,10 @@ class SideBar(QFrame):
         self.groups = PartnerList(language, look, "group_list")
         self.assistants = PartnerList(language, look, "assistant_list")
         self.groups.take_from(self.assistants)
-        self.panel_section = SideSection(
-            language, look, self.panels, "panel", add="panel.add", none="panel.none"
-        )
-        self.group_section = SideSection(
-            language, look, self.groups, "group", add="group.add", none="group.none", first="group.ready"
-        )
-        self.assistant_section = SideSection(
-            language, look, self.assistants, "assistant", add="assistant.add"
-        )
+        self.panel_section = SideSection(language, look, self.panels, "panel", none="panel.none")
+        groups = language, look, self.groups, "group"
+        self.group_section = SideSection(*groups, none="group.none", first="group.ready")
+        self.assistant_section = SideSection(language, look, self.assistants, "assistant")
         self.sessions = say(SessionList(language, look), language, name="side.sessions")
         self._empty = say(plain_label("hint", wrap=True), language, "side.empty")
         self._empty.setContentsMargins(8, 10, 4, 0)
@@ -451,9 +436,7 @@ class SideBar(QFrame):
         shown.connect(lambda: self._empty.setVisible(not self.sessions.summaries))
         self.sessions.row_reached.connect(lambda rect: self._keep_in_sight(self._area, self.sessions, rect))
         for partners in (self.groups, self.assistants, self.panels):
-            partners.currentItemChanged.connect(
-                lambda _now, _before, shown=partners: self._show_current(shown)
-            )
+            partners.currentItemChanged.connect(lambda *_, shown=partners: self._show_current(shown))
         language.changed.connect(self._retranslate)
         look.changed.connect(self._fit_head)
         self._retranslate()
@@ -486,8 +469,8 @@ class SideBar(QFrame):
 
     def _show_current(self, partners: PartnerList) -> None:
         if partners.hasFocus() and partners.current_id():
-            rect = partners.visualItemRect(partners.currentItem())
-            self._keep_in_sight(self.team.area, partners, rect)
+            row = partners.visualItemRect(partners.currentItem())
+            self._keep_in_sight(self.team.area, partners, row)
 
     def _keep_in_sight(self, area: QScrollArea, holder: QWidget, rect: QRect) -> None:
         """Scroll to a row; the lists themselves do not scroll."""
@@ -554,10 +537,8 @@ class SideSplitter(QSplitter):
 
     def widths(self) -> list[int]:
         """Return the wanted width of each part in pixels, 0 for the middle one."""
-        sizes = self.sizes()
-        return [
-            0 if place == MAIN else self._widths.get(place, sizes[place]) for place in range(self.count())
-        ]
+        sizes = enumerate(self.sizes())
+        return [0 if place == MAIN else self._widths.get(place, size) for place, size in sizes]
 
     def set_widths(self, widths: Sequence[int]) -> None:
         """Set the widths of the parts in pixels; the middle one takes the rest, whatever its value."""

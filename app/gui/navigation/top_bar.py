@@ -257,5 +257,5 @@ class TopBar(QFrame):
         name_button(self._export, self._language("top.export"))
         self._export_menu.clear()
         for name in EXPORTS:
-            action = self._export_menu.addAction(self._language(f"export.{name}"))
-            action.triggered.connect(lambda _checked=False, chosen=name: self.export_requested.emit(chosen))
+            export = partial(self.export_requested.emit, name)
+            self._export_menu.addAction(self._language(f"export.{name}"), export)
