@@ -78,73 +78,48 @@ def _turned_on(background: str, colour: str, degrees: int) -> tuple[str, str]:
     return turned, background
 
 
-LIGHT = Tokens(
-    dark=False,
-    bg="#FBFBFA",
-    side="#F3F2EF",
-    surface="#FFFFFF",
-    line="#E4E2DC",
-    line_strong="#D3D0C8",
+# Each colour in the light theme and in the dark one.
+_COLOURS = {
+    "bg": ("#FBFBFA", "#191918"),
+    "side": ("#F3F2EF", "#131312"),
+    "surface": ("#FFFFFF", "#222220"),
+    "line": ("#E4E2DC", "#32312E"),
+    "line_strong": ("#D3D0C8", "#474540"),
     # Inputs are recognised by their edge alone: 3:1 on every background, as WCAG demands.
-    edge="#8E8A81",
-    text="#1F1E1B",
-    text_2="#66635B",
-    text_3="#8A867C",
-    accent="#3B5BDB",
-    accent_bg="#E8EDFC",
-    on_accent="#FFFFFF",
-    hover="#ECEAE5",
+    "edge": ("#8E8A81", "#716E67"),
+    "text": ("#1F1E1B", "#EDECE8"),
+    "text_2": ("#66635B", "#A8A49A"),
+    "text_3": ("#8A867C", "#7E7A71"),
+    "accent": ("#3B5BDB", "#8DA5FF"),
+    "accent_bg": ("#E8EDFC", "#252B45"),
+    "on_accent": ("#FFFFFF", "#131312"),
+    "hover": ("#ECEAE5", "#2A2926"),
     # Tones and speakers are darker than in the design, for WCAG AA on tinted backgrounds.
-    ok="#267D38",
-    ok_bg="#E6F4E9",
-    warn="#A65300",
-    warn_bg="#FFF1DF",
-    error="#C92A2A",
-    error_bg="#FDECEC",
-    user="#3F3E39",
-    on_user="#FFFFFF",
-    speakers=(("#0C7A60", "#E1F3EE"), ("#AB5030", "#FAEAE3"), ("#2466D1", "#E4EDFB"), ("#7A4FC4", "#EFE8FA")),
-)
+    "ok": ("#267D38", "#69C97E"),
+    "ok_bg": ("#E6F4E9", "#1D3222"),
+    "warn": ("#A65300", "#F0AC5A"),
+    "warn_bg": ("#FFF1DF", "#3A2B16"),
+    "error": ("#C92A2A", "#FF8A8A"),
+    "error_bg": ("#FDECEC", "#3E1F1F"),
+    "user": ("#3F3E39", "#CFCBC0"),
+    "on_user": ("#FFFFFF", "#191918"),
+}
 
-DARK = Tokens(
-    dark=True,
-    bg="#191918",
-    side="#131312",
-    surface="#222220",
-    line="#32312E",
-    line_strong="#474540",
-    edge="#716E67",
-    text="#EDECE8",
-    text_2="#A8A49A",
-    text_3="#7E7A71",
-    accent="#8DA5FF",
-    accent_bg="#252B45",
-    on_accent="#131312",
-    hover="#2A2926",
-    ok="#69C97E",
-    ok_bg="#1D3222",
-    warn="#F0AC5A",
-    warn_bg="#3A2B16",
-    error="#FF8A8A",
-    error_bg="#3E1F1F",
-    user="#CFCBC0",
-    on_user="#191918",
-    speakers=(("#4CC5A4", "#17332B"), ("#E89A78", "#3B251B"), ("#7FAEFF", "#1B2A45"), ("#B795F2", "#2D2342")),
-)
+
+# The colour and the background of each speaker.
+_ON_LIGHT = (("#0C7A60", "#E1F3EE"), ("#AB5030", "#FAEAE3"), ("#2466D1", "#E4EDFB"), ("#7A4FC4", "#EFE8FA"))
+_ON_DARK = (("#4CC5A4", "#17332B"), ("#E89A78", "#3B251B"), ("#7FAEFF", "#1B2A45"), ("#B795F2", "#2D2342"))
+LIGHT = Tokens(dark=False, speakers=_ON_LIGHT, **{name: light for name, (light, _) in _COLOURS.items()})
+DARK = Tokens(dark=True, speakers=_ON_DARK, **{name: dark for name, (_, dark) in _COLOURS.items()})
 
 
 @cache
 def high_contrast(tokens: Tokens) -> Tokens:
     """Return a theme with black or white text, and edges that contrast with every background."""
     strongest = "#FFFFFF" if tokens.dark else "#000000"
+    line, grey = tokens.edge, tokens.text_2
     return replace(
-        tokens,
-        line=tokens.edge,
-        line_strong=tokens.text_2,
-        edge=strongest,
-        text=strongest,
-        text_2=strongest,
-        text_3=tokens.text_2,
+        tokens, line=line, line_strong=grey, edge=strongest, text=strongest, text_2=strongest, text_3=grey
     )
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtGui
 from PySide6.QtCore import QByteArray, QRectF, QSizeF, Qt, QUrl
-from PySide6.QtGui import QColor, QTextCharFormat, QTextDocument, QTextLayout
+from PySide6.QtGui import QColor, QPainter, QTextCharFormat, QTextDocument, QTextFormat, QTextLayout
 
 from app.core.texts import is_display, tex_of
 from app.formulas import INK, Formula, draw
@@ -155,12 +155,7 @@ class _FormulaObject(QtGui.QPyTextObject):
         return QSizeF(formula.width * em, max(2 * over - shift, 2 * under + shift))
 
     def drawObject(
-        self,
-        painter: QtGui.QPainter,
-        rect: QRectF,
-        document: QtGui.QTextDocument,
-        position: int,
-        of: QtGui.QTextFormat,
+        self, painter: QPainter, rect: QRectF, document: QTextDocument, position: int, of: QTextFormat
     ) -> None:
         formula = _drawn(of.stringProperty(_SOURCE))
         if formula is None:

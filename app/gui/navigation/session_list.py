@@ -385,12 +385,8 @@ class SessionList(ItemList):
             return super().eventFilter(watched, event)
         clicked, self._clicked = self._clicked, ""
         watched.removeEventFilter(self)
-        if (
-            isinstance(event, QKeyEvent)
-            and deletes(event.key())
-            and event.modifiers() == Qt.KeyboardModifier.NoModifier
-            and not _has_text(self.window().focusWidget())
-        ):
+        writes = _has_text(self.window().focusWidget())
+        if isinstance(event, QKeyEvent) and deletes(event.key()) and not (event.modifiers() or writes):
             self.delete_requested.emit(clicked)
             return True
         return super().eventFilter(watched, event)

@@ -12,17 +12,17 @@ from functools import partial
 
 from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QItemSelectionModel, QMargins, QRect, QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QSizePolicy, QSplitter, QWidget
+from PySide6.QtWidgets import QMenu, QScrollArea, QSizePolicy, QSplitter, QWidget
 
 from app.core.council import Panel
 from app.core.definitions import Agent, Group
 from app.core.provider import ProviderStatus
 from app.core.texts import unmarked, visible
 from app.gui.display.appearance import Language, Look, sized
-from app.gui.display.descriptions import colours_of, short_model
+from app.gui.display.descriptions import short_model
 from app.gui.navigation.session_list import SessionList
 from app.gui.widgets.badge import chip_colours, initials, paint_avatar, paint_chip
-from app.gui.widgets.boxes import STRETCH, frame, hbox, thin_line, vbox
+from app.gui.widgets.boxes import STRETCH, Frame, frame, hbox, thin_line, vbox
 from app.gui.widgets.choices import BEGINS
 from app.gui.widgets.composer import SearchField
 from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button, paint_shortcut, scrolling
@@ -37,19 +37,12 @@ def assistant_partners(
     agents: Sequence[Agent], providers: Sequence[ProviderStatus], words: Language
 ) -> list[RowItem]:
     """Return the rows of assistants, each with its model."""
-    colours = colours_of(agents)
-    return [
-        RowItem(
-            id=agent.id,
-            title=agent.name,
-            note=short_model(agent, providers, words),
-            tip=agent.description or agent.role,
-            colour=colours[agent.id],
-            letters=letters,
-            faint=not agent.enabled,
-        )
-        for agent, letters in zip(agents, initials([item.name for item in agents]), strict=True)
-    ]
+    rows = []
+    for agent, letters in zip(agents, initials([item.name for item in agents]), strict=True):
+        note, tip = short_model(agent, providers, words), agent.description or agent.role
+        row = RowItem(id=agent.id, title=agent.name, note=note, tip=tip, faint=not agent.enabled)
+        rows.append(replace(row, colour=agent.colour, letters=letters))
+    return rows
 
 
 def group_partners(groups: Sequence[Group], agents: Sequence[Agent], words: Language) -> list[RowItem]:
@@ -58,34 +51,21 @@ def group_partners(groups: Sequence[Group], agents: Sequence[Agent], words: Lang
     rows = []
     for group in groups:
         names = [known[member] for member in group.members if member in known]
-        said = words("group.members_count", count=len(names))
-        rows.append(
-            RowItem(
-                id=group.id,
-                title=group.name,
-                note=str(len(names)),
-                spoken=f"{group.name}, {said}",
-                tip=", ".join(names),
-                icon="users",
-                faint=not names,
-            )
-        )
+        said = f"{group.name}, {words('group.members_count', count=len(names))}"
+        row = RowItem(id=group.id, title=group.name, note=str(len(names)), spoken=said, icon="users")
+        rows.append(replace(row, tip=", ".join(names), faint=not names))
     return rows
 
 
 def panel_partners(panels: Sequence[Panel], words: Language) -> list[RowItem]:
     """Return the rows of panels, each with the number of those who are asked."""
-    return [
-        RowItem(
-            id=panel.id,
-            title=panel.name,
-            note=str(len(panel.participants)),
-            spoken=f"{panel.name}, {words('panel.count', count=len(panel.participants))}",
-            tip=", ".join(participant.name for participant in panel.participants),
-            icon="scale",
-        )
-        for panel in panels
-    ]
+    rows = []
+    for panel in panels:
+        names = [participant.name for participant in panel.participants]
+        said = f"{panel.name}, {words('panel.count', count=len(names))}"
+        row = RowItem(id=panel.id, title=panel.name, note=str(len(names)), spoken=said, icon="scale")
+        rows.append(replace(row, tip=", ".join(names)))
+    return rows
 
 
 class PartnerRows(ItemModel):
@@ -387,7 +367,7 @@ class Team(QWidget):
 WIDTH = 248
 
 
-class SideBar(QFrame):
+class SideBar(Frame):
     """Shows sessions in a scrolling column, and above and below it what else there is;
     emits the user's requests.
 
@@ -399,8 +379,7 @@ class SideBar(QFrame):
     new_folder_requested = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self.setProperty("kind", "side")
+        super().__init__("side")
         self.setMinimumWidth(200)
         self._language = language
         # -1 until the number of providers is known.
@@ -409,7 +388,7 @@ class SideBar(QFrame):
         self.hide_button = icon_button(look, "panel-left", "side_toggle")
         self.new_button = button("", "new_button")
         self.new_button.dress(look, "plus", "text")
-        self.new_menu = icon_button(look, "chevron-down", "new_menu")
+        self.new_menu = say(icon_button(look, "chevron-down", "new_menu"), language, tip="side.new_menu")
         self.new_menu.setFixedSize(22, 28)
         self.new_menu.setMenu(QMenu(self.new_menu))
         self.search = SearchField(look, "search_everything")
@@ -505,7 +484,6 @@ class SideBar(QFrame):
         words = self._language
         self._fit_head()
         name_button(self.new_button, words("side.new_session"), words.keys("new"))
-        name_button(self.new_menu, words("side.new_menu"))
         menu = self.new_menu.menu()
         menu.clear()
         for mode in BEGINS:

@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QFrame, QLineEdit, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLineEdit, QMenu, QSizePolicy, QWidget
 from shiboken6 import isValid
 
 from app.core.session import AgentMode, Session
@@ -12,9 +12,9 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import TONES, asked_by, kind_of, state_of
 from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.badge import Chip
-from app.gui.widgets.boxes import STRETCH, hbox, put_where, stops_in
+from app.gui.widgets.boxes import STRETCH, Frame, hbox, put_where, stops_in
 from app.gui.widgets.controls import icon_button
-from app.gui.widgets.text import ElidedLabel, name_button, named, plain_tip, restyle
+from app.gui.widgets.text import ElidedLabel, name_button, named, plain_tip, restyle, say
 
 MOST_CHARACTERS = 200
 
@@ -104,14 +104,13 @@ MOST_TITLE = 200
 WIDE_GAPS, NARROW_GAPS = (10, 18), (4, 10)
 
 
-class TopBar(QFrame):
+class TopBar(Frame):
     """Title, chips and the buttons of the panels, of which at most one is on; emits the user's requests."""
 
     export_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self.setProperty("kind", "top")
+        super().__init__("top")
         self.setFixedHeight(HEIGHT)
         self._language = language
         self.side_button = icon_button(look, "panel-left", "side_button")
@@ -123,7 +122,7 @@ class TopBar(QFrame):
         self.cost = Chip(look, icon="coins")
         for chip in (self.mode, self.status, self.cost):
             chip.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self._export = icon_button(look, "share", "export_button")
+        self._export = say(icon_button(look, "share", "export_button"), language, tip="top.export")
         self._export_menu = QMenu(self._export)
         self._export.setMenu(self._export_menu)
         self._export.setVisible(False)
@@ -254,7 +253,6 @@ class TopBar(QFrame):
         name_button(self.debate_button, self._language("top.panel"), self._language.keys("panel"))
         name_button(self.workflow_button, self._language("top.workflow"), self._language.keys("workflow"))
         name_button(self.plan_button, self._language("top.plan"), self._language.keys("plan"))
-        name_button(self._export, self._language("top.export"))
         self._export_menu.clear()
         for name in EXPORTS:
             export = partial(self.export_requested.emit, name)

@@ -156,7 +156,12 @@ class PlanPanel(Frame):
         self._teach = Paragraph("hint")
         self.list = PlanList(language, look, "panel_plan")
         self.plan_requested, self.item_removed = self.list.plan_requested, self.list.item_removed
-        self._lay_out()
+        head = frame("tabs", hbox((self._title, 1), self._close, margins=(18, 0, 12, 0)))
+        head.setFixedHeight(TAB_ROW_HEIGHT)
+        todo = hbox(self._todo_title, STRETCH, self._done)
+        parts = self._session_title, self._goal_title, self.goal, 6, todo, self._teach, self.list
+        body = frame("", vbox(*parts, STRETCH, margins=(18, 14, 14, 18), spacing=8))
+        vbox(head, (scrolling(body), 1), inside=self, margins=(1, 0, 0, 0), spacing=0)
         self.goal.editingFinished.connect(self._on_goal)
         self.list.stops_changed.connect(lambda: boxes.put_in_tab_order((self.goal, *self.list.stops())))
         language.follow(self._refresh)
@@ -170,14 +175,6 @@ class PlanPanel(Frame):
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH - 110, 600)
-
-    def _lay_out(self) -> None:
-        head = frame("tabs", hbox((self._title, 1), self._close, margins=(18, 0, 12, 0)))
-        head.setFixedHeight(TAB_ROW_HEIGHT)
-        todo = hbox(self._todo_title, STRETCH, self._done)
-        parts = self._session_title, self._goal_title, self.goal, 6, todo, self._teach, self.list
-        body = frame("", vbox(*parts, STRETCH, margins=(18, 14, 14, 18), spacing=8))
-        vbox(head, (scrolling(body), 1), inside=self, margins=(1, 0, 0, 0), spacing=0)
 
     def _refresh(self) -> None:
         words, session = self._language, self._session

@@ -247,13 +247,12 @@ class CardRow(painted_row.ContextRow[CardContext]):
             painted_row.paint_chevron(painter, at, True, tokens.text_2)
             right -= 18
         words = self._permission()
+        by_head = state == CallState.RUNNING and self.context.depth
         seconds = self.context.result.seconds if self.context.result is not None else None
         if state == CallState.DONE and seconds is not None and seconds >= 0.05:
             taken = style.texts("transcript.seconds", seconds=f"{seconds:.1f}")
             words = " · ".join(filter(None, (words, taken)))
-        elif state not in (CallState.DONE, CallState.LEFT) and (
-            state != CallState.RUNNING or not self.context.depth
-        ):
+        elif not (by_head or state in (CallState.DONE, CallState.LEFT)):
             words = self.state_words()
         if words:
             colour = getattr(tokens, _TONES.get(state, "text_2"))

@@ -199,7 +199,7 @@ class Canvas(QObject):
     ) -> None:
         """`height_of` gives the height of the widget of an open question."""
         super().__init__(area)
-        self._area, self._model, self.style = area, model, style
+        self.area, self.style, self._model = area, style, model
         self.placed: list[Placed] = []
         self._ids: list[str] = []
         self.dirty: set[str] = set()
@@ -247,7 +247,7 @@ class Canvas(QObject):
         """Return where a row is in the viewport; None while it is off screen."""
         for placed in self.placed:
             if self._model.id(placed.row) == row_id:
-                return QRect(0, placed.top, self._area.viewport().width(), placed.height)
+                return QRect(0, placed.top, self.area.viewport().width(), placed.height)
         return None
 
     def renew(self, row_ids: Collection[str]) -> None:
@@ -354,7 +354,7 @@ class Canvas(QObject):
     def footer_rect(self) -> QRect:
         """Return the space under the last row."""
         top = self.placed[-1].top + self.placed[-1].height if self.placed else self.style.lead
-        return QRect(0, top, self._area.viewport().width(), self.scroller.footer)
+        return QRect(0, top, self.area.viewport().width(), self.scroller.footer)
 
     def restyle(self, style: RowStyle) -> None:
         """Paint in another look."""
@@ -365,8 +365,8 @@ class Canvas(QObject):
 
     def resized(self) -> None:
         """Take the size of the viewport."""
-        self.scroller.viewport = self._area.viewport().height()
-        width = self._area.viewport().width()
+        self.scroller.viewport = self.area.viewport().height()
+        width = self.area.viewport().width()
         if width != self._width:
             self._width = width
             self._forget_heights()
@@ -394,24 +394,24 @@ class Canvas(QObject):
     def refresh(self, changed: Collection[str] | None, *, bar_holds: bool = False) -> None:
         """Place the rows anew and paint what changed: these rows, or everything for None."""
         old = {placed.row: placed for placed in self.placed}
-        self.scroller.viewport = self._area.viewport().height()
+        self.scroller.viewport = self.area.viewport().height()
         self.placed = self.scroller.visible()
         self._ids = [self._model.id(each.row) for each in self.placed]
         if not bar_holds or self._synced != self.scroller.heights.version or not self.scroller.row:
             self._sync_bar()
         if changed is None or not self._move_pixels(old, changed):
-            self._area.viewport().update()
+            self.area.viewport().update()
         self.refreshed.emit()
 
     def repaint(self) -> None:
         """Paint everything that is on screen again."""
-        self._area.viewport().update()
+        self.area.viewport().update()
 
     def _move_pixels(self, old: dict[int, Placed], changed: Collection[str]) -> bool:
         """Move the pixels of the rows that only moved and update the others; return False
         where all must be painted.
         """
-        viewport, now = self._area.viewport(), self.placed
+        viewport, now = self.area.viewport(), self.placed
         width, height = viewport.width(), viewport.height()
         distances = {placed.top - old[placed.row].top for placed in now if placed.row in old}
         if len(distances) != 1 and now:
@@ -475,7 +475,7 @@ class Canvas(QObject):
                     self._calm.start(0)
                     return
                 if self.rows.highlight(row, segment):
-                    self._area.viewport().update(0, placed.top, self._width, placed.height)
+                    self.area.viewport().update(0, placed.top, self._width, placed.height)
 
     def _on_ahead(self) -> None:
         """Make the nearest row within a screen in the direction of the scroll before it is seen,

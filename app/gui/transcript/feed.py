@@ -8,7 +8,6 @@ from dataclasses import replace
 from time import monotonic, thread_time
 
 from PySide6.QtCore import QObject, QRect, Signal
-from PySide6.QtWidgets import QAbstractScrollArea
 
 from app.core.events import CallsStreamed, TurnFinished
 from app.core.message import Author, Message, MessageState, Role
@@ -96,15 +95,10 @@ class Feed(QObject):
     prepended = Signal(object)
 
     def __init__(
-        self,
-        area: QAbstractScrollArea,
-        model: TranscriptModel,
-        canvas: Canvas,
-        questions: QuestionWidgets,
-        typing: TypingIndicator,
+        self, model: TranscriptModel, canvas: Canvas, questions: QuestionWidgets, typing: TypingIndicator
     ) -> None:
-        super().__init__(area)
-        self._area, self._model, self._canvas, self._questions = area, model, canvas, questions
+        super().__init__(canvas)
+        self._area, self._model, self._canvas, self._questions = canvas.area, model, canvas, questions
         self._questions.resized.connect(lambda message_id: canvas.renew([message_id]))
         self._typing = typing
         self._speaking: Author | None = None

@@ -32,18 +32,11 @@ CONTINUE = "continue"
 EARLIER = "earlier_version"
 LATER = "later_version"
 COMPARE = "compare_versions"
-_SETTINGS_HELP = (
-    FailureKind.AUTHENTICATION,
-    FailureKind.PERMISSION,
-    FailureKind.NO_KEY,
-    FailureKind.QUOTA,
-    FailureKind.MODEL_NOT_FOUND,
-    FailureKind.WRONG_PATH,
-    FailureKind.NOT_INSTALLED,
-    FailureKind.REDIRECTED,
-    FailureKind.SOCKS,
-    FailureKind.CERTIFICATE,
-)
+# Failures that another key, model or address mends.
+_OF_KEY = FailureKind.AUTHENTICATION, FailureKind.PERMISSION, FailureKind.NO_KEY, FailureKind.QUOTA
+_OF_MODEL = FailureKind.MODEL_NOT_FOUND, FailureKind.NOT_INSTALLED
+_OF_WAY = FailureKind.WRONG_PATH, FailureKind.REDIRECTED, FailureKind.SOCKS, FailureKind.CERTIFICATE
+_SETTINGS_HELP = (*_OF_KEY, *_OF_MODEL, *_OF_WAY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,13 +64,7 @@ class Piece:
 
 
 def place_header(
-    style: RowStyle,
-    speaker: RowSpeaker,
-    chips: Sequence[HeaderChip],
-    meta: str,
-    line: QRect,
-    *,
-    tip: str = "",
+    style: RowStyle, speaker: RowSpeaker, chips: Sequence[HeaderChip], meta: str, line: QRect, tip: str = ""
 ) -> list[Piece]:
     """Place name, chips and meta text side by side in a line; what does not fit is elided or left out.
 
@@ -633,8 +627,8 @@ _TONES = {QuoteState.EXACT: "ok", QuoteState.NEARLY: "warn", QuoteState.MISSING:
 
 def quote_chips(style: RowStyle, quotes: Sequence[FileQuote]) -> Chips:
     """Return chips with the quotes of a statement, and where they are in the files."""
-    chips = [
-        NamedChip(f"“{clean(quote.text)}”", quote_words(quote, style.texts), _TONES[QuoteState(quote.found)])
-        for quote in quotes
-    ]
+    texts, chips = style.texts, list[NamedChip]()
+    for quote in quotes:
+        tone = _TONES[QuoteState(quote.found)]
+        chips.append(NamedChip(f"“{clean(quote.text)}”", quote_words(quote, texts), tone))
     return Chips(style, chips, widest=520)

@@ -96,10 +96,9 @@ class PictureStrip:
     def words(self) -> str:
         """The pictures for a screen reader."""
         texts = self._style.texts
-        return ", ".join(
-            texts("transcript.picture", name=picture.name, width=size.width(), height=size.height())
-            for _, picture, size in self._pictures
-        )
+        sizes = ((picture.name, size.width(), size.height()) for _, picture, size in self._pictures)
+        said = (texts("transcript.picture", name=name, width=wide, height=high) for name, wide, high in sizes)
+        return ", ".join(said)
 
 
 class Pictures(QObject):

@@ -161,12 +161,9 @@ def group(blocks: Sequence[Block], start: int = 0) -> list[tuple[int, int]]:
     first, characters = start, 0
     for index in range(start, len(blocks)):
         block = blocks[index]
-        if index > first and (
-            characters >= SEGMENT_CHARACTERS
-            or not _is_text(block, index)
-            or not _is_text(blocks[index - 1], index - 1)
-            or block.quote != blocks[index - 1].quote
-        ):
+        before = blocks[index - 1]
+        alike = _is_text(block, index) and _is_text(before, index - 1) and block.quote == before.quote
+        if index > first and (characters >= SEGMENT_CHARACTERS or not alike):
             groups.append((first, index))
             first, characters = index, 0
         characters += sum([len(span.text) for span in block.spans])
@@ -207,10 +204,9 @@ class Segment:
             self.document = None if kind == RULE else document.BlockDocument(self._style.text, blocks)
         text = "\n".join([block.text for block in blocks])
         self.length = len(text)
-        drawn = [
-            (at, at + len(span.text)) for at, span in self._spans() if document.formula_of(span) is not None
-        ]
-        self._places = document.Utf16Places(text, drawn)
+        drawn = [(at, span) for at, span in self._spans() if document.formula_of(span) is not None]
+        objects = [(at, at + len(span.text)) for at, span in drawn]
+        self._places = document.Utf16Places(text, objects)
 
     def place(self, left: int, top: int, width: int) -> None:
         """Lay out in a width in pixels."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app.core.message import Message, MessageState, Role, SummaryNote
 from app.core.texts import Texts, exact, unmarked
@@ -136,15 +136,11 @@ class Pointer(QObject):
     """Turns mouse events into selections and actions."""
 
     def __init__(
-        self,
-        area: QAbstractScrollArea,
-        canvas: Canvas,
-        selection: Selection,
-        act: Callable[[PaintedRow, str, QPoint], None],
+        self, canvas: Canvas, selection: Selection, act: Callable[[PaintedRow, str, QPoint], None]
     ) -> None:
         """`act(row, action, point)` does what a row offers."""
-        super().__init__(area)
-        self._area, self._canvas, self._selection, self._act = area, canvas, selection, act
+        super().__init__(canvas)
+        self._area, self._canvas, self._selection, self._act = canvas.area, canvas, selection, act
         self._pressed: str | None = None
         self._drag = QPoint()
         self._auto_scroll = timer(self, 40, self._on_auto_scroll)

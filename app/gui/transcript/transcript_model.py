@@ -288,10 +288,8 @@ class TurnBook(Turns):
         if turn_id in self._over or not said:
             return False
         first, last = said[0], said[-1]
-        if first.parent_turn_id and any(
-            each.role == Role.TOOL and each.ended
-            for each in self.about(first.parent_turn_id, first.parent_call_id or "")
-        ):
+        caller, call = first.parent_turn_id, first.parent_call_id or ""
+        if caller and any(each.role == Role.TOOL and each.ended for each in self.about(caller, call)):
             return False
         if last.role != Role.ASSISTANT or last.state == MessageState.STREAMING:
             return True

@@ -156,12 +156,12 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         self.typing = painted_row.TypingIndicator(style, self)
         # Who writes a summary again, as the menu names it.
         self.summary_writer: Callable[[], str] = lambda: ""
-        self.feed = Feed(self, self.model, self.canvas, self.questions, self.typing)
+        self.feed = Feed(self.model, self.canvas, self.questions, self.typing)
         self.search = Search(self.model, self.canvas, self.feed)
         self.found, self.picture_requested = self.search.found, self._pictures.requested
         self.selection = selection.Selection(self.model)
         self.keyboard = selection.Keyboard(self.model, self.canvas, self.selection)
-        self._pointer = selection.Pointer(self, self.canvas, self.selection, self._act)
+        self._pointer = selection.Pointer(self.canvas, self.selection, self._act)
         self.pill = JumpPill(self.viewport(), self.canvas, self.feed)
         self.action_bar = selection.ActionBar(self.viewport(), self.canvas, self.model)
         self.pill.clicked.connect(self.jump_to_latest)

@@ -27,9 +27,8 @@ with open("/proc/self/uid_map", "w") as mapped:
 @cache
 def available() -> bool:
     """Return whether the extra `webui` is installed; nothing of it is imported."""
-    return all(
-        importlib.util.find_spec(f"PySide6.{name}") for name in ("QtWebEngineCore", "QtWebEngineWidgets")
-    )
+    modules = "PySide6.QtWebEngineCore", "PySide6.QtWebEngineWidgets"
+    return all(importlib.util.find_spec(name) for name in modules)
 
 
 def unguarded() -> bool:

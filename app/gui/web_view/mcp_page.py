@@ -92,14 +92,10 @@ def _read(resource: Mapping[str, object]) -> UiPage:
         meta = resource.get("_meta")
         meta = meta if isinstance(meta, Mapping) else {}
         data = meta.get("mcpui.dev/ui-initial-render-data")
-        return UiPage(
-            HTML,
-            body,
-            mime,
-            app=header.get_param("profile") == "mcp-app",
-            height=_height(meta.get("mcpui.dev/ui-preferred-frame-size")),
-            data=data if isinstance(data, Mapping) else None,
-        )
+        data = data if isinstance(data, Mapping) else None
+        height = _height(meta.get("mcpui.dev/ui-preferred-frame-size"))
+        app = header.get_param("profile") == "mcp-app"
+        return UiPage(HTML, body, mime, app=app, height=height, data=data)
     if kind == "text/uri-list":
         lines = (line.strip() for line in body.splitlines())
         address = next((line for line in lines if line.lower().startswith(("http://", "https://"))), "")

@@ -121,14 +121,9 @@ class SandboxView(QWebEngineView):
         if not loaded:
             self._on_ended()
             return
-        words = {
-            "most": MOST_WAITING,
-            "size": MAX_MESSAGE,
-            "once": MOST_AT_ONCE,
-            "html": json.dumps(self._html),
-        }
+        limits = {"most": MOST_WAITING, "size": MAX_MESSAGE, "once": MOST_AT_ONCE}
         self._page.seal()
-        self._run(_RELAY % words)
+        self._run(_RELAY % {**limits, "html": json.dumps(self._html)})
 
     def _fetch(self) -> None:
         # A busy page answers late, so only one request is open at a time.
@@ -159,24 +154,13 @@ class _GuestPage(QtWebEngineCore.QWebEnginePage):
         super().__init__(profile, QApplication.instance())
         self._sealed = False
         settings, names = self.settings(), QtWebEngineCore.QWebEngineSettings.WebAttribute
-        for name in (
-            names.LocalStorageEnabled,
-            names.LocalContentCanAccessFileUrls,
-            names.LocalContentCanAccessRemoteUrls,
-            names.JavascriptCanOpenWindows,
-            names.JavascriptCanAccessClipboard,
-            names.JavascriptCanPaste,
-            names.PluginsEnabled,
-            names.PdfViewerEnabled,
-            names.HyperlinkAuditingEnabled,
-            names.ScreenCaptureEnabled,
-            names.FullScreenSupportEnabled,
-            names.DnsPrefetchEnabled,
-            names.AutoLoadIconsForPage,
-            names.WebGLEnabled,
-            names.NavigateOnDropEnabled,
-            names.AllowRunningInsecureContent,
-        ):
+        files = names.LocalContentCanAccessFileUrls, names.LocalContentCanAccessRemoteUrls
+        clipboard = names.JavascriptCanAccessClipboard, names.JavascriptCanPaste
+        stored = names.LocalStorageEnabled, names.PluginsEnabled, names.PdfViewerEnabled
+        screen = names.ScreenCaptureEnabled, names.FullScreenSupportEnabled, names.WebGLEnabled
+        network = names.HyperlinkAuditingEnabled, names.DnsPrefetchEnabled, names.AutoLoadIconsForPage
+        left = names.JavascriptCanOpenWindows, names.NavigateOnDropEnabled, names.AllowRunningInsecureContent
+        for name in (*files, *clipboard, *stored, *screen, *network, *left):
             settings.setAttribute(name, False)
         settings.setAttribute(names.PlaybackRequiresUserGesture, True)
 

@@ -563,13 +563,8 @@ class PageCard(QuestionCard):
         prepare()
         from app.gui.web_view.sandbox_view import SandboxView
 
-        facts = mcp_page.PageFacts(
-            dark=self._look.tokens is DARK,
-            language=self._language.name,
-            arguments=self.prompt.arguments,
-            content=self.message.content,
-            data=self._page.data,
-        )
+        dark, said = self._look.tokens is DARK, (self.prompt.arguments, self.message.content)
+        facts = mcp_page.PageFacts(dark, self._language.name, *said, self._page.data)
         view = SandboxView(self._page.text, self._from.text(), self)
         view.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         view.said.connect(self._on_said)

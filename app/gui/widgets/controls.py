@@ -561,6 +561,7 @@ class TextBox(FontFitting, QtWidgets.QPlainTextEdit):
 
 
 EDGE = 10
+Takes = Callable[[QtCore.QMimeData], bool]
 
 
 class DropHint(QtWidgets.QWidget):
@@ -569,11 +570,7 @@ class DropHint(QtWidgets.QWidget):
     dropped = QtCore.Signal(QtCore.QMimeData)
 
     def __init__(
-        self,
-        look: Look,
-        page: QtWidgets.QWidget,
-        over: Sequence[QtWidgets.QWidget],
-        takes: Callable[[QtCore.QMimeData], bool],
+        self, look: Look, page: QtWidgets.QWidget, over: Sequence[QtWidgets.QWidget], takes: Takes
     ) -> None:
         """`over` are the parts of the page that accept drops themselves."""
         super().__init__(page)

@@ -12,6 +12,7 @@ from typing import Any, Generic, NamedTuple, Self
 
 from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer, Signal, SignalInstance
+from PySide6.QtWidgets import QDoubleSpinBox, QSlider, QSpinBox
 
 from app.core.session import Definition
 from app.gui.display.appearance import Language, tall
@@ -149,18 +150,11 @@ KINDS: dict[type[QtWidgets.QWidget], Kind] = {
     QtWidgets.QLineEdit: Kind(_read_line, _show_line, QtWidgets.QLineEdit.setReadOnly, "textChanged"),
     TextBox: Kind(TextBox.text, TextBox.setPlainText, TextBox.setReadOnly, "textChanged"),
     TickBox: Kind(TickBox.isChecked, TickBox.setChecked, TickBox.setDisabled, "toggled"),
-    QtWidgets.QSpinBox: Kind(
-        QtWidgets.QSpinBox.value, QtWidgets.QSpinBox.setValue, QtWidgets.QSpinBox.setReadOnly, "valueChanged"
+    QSpinBox: Kind(QSpinBox.value, QSpinBox.setValue, QSpinBox.setReadOnly, "valueChanged"),
+    QDoubleSpinBox: Kind(
+        lambda box: box.value(), QDoubleSpinBox.setValue, QDoubleSpinBox.setReadOnly, "valueChanged"
     ),
-    QtWidgets.QDoubleSpinBox: Kind(
-        lambda box: box.value(),
-        lambda box, value: box.setValue(value),
-        QtWidgets.QDoubleSpinBox.setReadOnly,
-        "valueChanged",
-    ),
-    QtWidgets.QSlider: Kind(
-        QtWidgets.QSlider.value, QtWidgets.QSlider.setValue, QtWidgets.QSlider.setDisabled, "valueChanged"
-    ),
+    QSlider: Kind(QSlider.value, QSlider.setValue, QSlider.setDisabled, "valueChanged"),
     Choice: Kind(Choice.value, Choice.choose, Choice.setDisabled, "currentTextChanged"),
     ModelChoice: Kind(
         ModelChoice.chosen, lambda box, pair: box.show_model(*pair), ModelChoice.set_fixed, "changed"

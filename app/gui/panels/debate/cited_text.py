@@ -48,10 +48,8 @@ class CitedText(WrappedText):
         for old in self.stops:
             drop(old)
         self._points = tuple(points)
-        self._buttons = [
-            [self._button(message_id, words) for message_id in point.cites if (words := cite(message_id))]
-            for point in self._points
-        ]
+        named = [[(said, words) for said in point.cites if (words := cite(said))] for point in self._points]
+        self._buttons = [[self._button(said, words) for said, words in cites] for cites in named]
         self.setAccessibleName(self.text())
         self.setVisible(bool(self._points))
         self._place()

@@ -578,10 +578,8 @@ class DebateSummary(QWidget):
         busy = [who for who, part in writing.items() if part in SPOKEN and session.status == Status.RUNNING]
         now = dict.fromkeys(busy, "beside.writing")
         now |= dict.fromkeys(debate.left, "beside.left_out")
-        return tuple(
-            Standing(shown, roles.get(who, ""), votes.get(who, ""), now.get(who, ""), turns.get(who, ""))
-            for who, shown in people.items()
-        )
+        facts = roles, votes, now, turns
+        return tuple(Standing(shown, *(of.get(who, "") for of in facts)) for who, shown in people.items())
 
     def _draw(self) -> None:
         """Show the participants again; the focus stays on the button where it is."""

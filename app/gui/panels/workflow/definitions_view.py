@@ -23,6 +23,7 @@ from app.gui.widgets.text import Paragraph, name_button, named, plain_label, say
 
 MOST_ROWS = 6
 STYLE = ListStyle(height=34)
+Faults = Callable[[WorkflowDefinition], list[Fault]]
 
 
 class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
@@ -39,11 +40,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
     step_removed = Signal(object, object)
 
     def __init__(
-        self,
-        language: Language,
-        look: Look,
-        faults: Callable[[WorkflowDefinition], list[Fault]],
-        agents: Callable[[], Sequence[Agent]],
+        self, language: Language, look: Look, faults: Faults, agents: Callable[[], Sequence[Agent]]
     ) -> None:
         super().__init__(language, "workflow_state")
         self._look, self._faults, self._agents = look, faults, agents
@@ -71,16 +68,9 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self.graph = GraphView(language, look)
         self.name = self.named = named("workflow_name", QLineEdit(maxLength=MOST_NAME))
         self.keywords = named("workflow_keywords", QLineEdit())
-        self._fields = Form(
-            language,
-            Field("name", self.name),
-            Field(
-                "keywords", self.keywords, get=_keywords_text, put=_keywords_of, hint="workflow.keywords.hint"
-            ),
-            labels="workflow.field",
-            spacing=8,
-            gap=8,
-        ).lay_out()
+        listed = Field("keywords", self.keywords, get=_joined, put=_parted, hint="workflow.keywords.hint")
+        fields = Field("name", self.name), listed
+        self._fields = Form(language, *fields, labels="workflow.field", spacing=8, gap=8).lay_out()
         self.error = named("workflow_error", plain_label("error", wrap=True))
         self.forms: list[StepForm] = []
         self._steps = vbox(spacing=8)
@@ -328,11 +318,11 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self._check()
 
 
-def _keywords_text(definition: WorkflowDefinition) -> str:
+def _joined(definition: WorkflowDefinition) -> str:
     return ", ".join(definition.keywords)
 
 
-def _keywords_of(text: str) -> dict[str, tuple[str, ...]]:
+def _parted(text: str) -> dict[str, tuple[str, ...]]:
     words = (word.strip() for word in text.split(","))
     return {"keywords": tuple(dict.fromkeys(word for word in words if word))}
 

@@ -11,7 +11,7 @@ from functools import partial
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from app.core import definitions
 from app.core.definitions import StepStatus
@@ -22,7 +22,7 @@ from app.gui.display.descriptions import time_text
 from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import plain_of
 from app.gui.widgets.badge import Avatar, Chip, initials
-from app.gui.widgets.boxes import STRETCH, Stretch, empty, frame, hbox, put_where, vbox
+from app.gui.widgets.boxes import STRETCH, Frame, Stretch, empty, frame, hbox, put_where, vbox
 from app.gui.widgets.controls import ENTER, button, icon_button, keep_place
 from app.gui.widgets.item_list import STEPS
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_tip, show_or_hide
@@ -159,32 +159,16 @@ def looks_of(
             if len(awaited) > SHORT_NAME:
                 text, why = words("step.waits"), text
         made, links = made_of(state.artifacts)
-        named = (
-            path for path in files if re.search(rf"(?<![\w./-]){re.escape(path)}(?![\w/])", state.artifacts)
-        )
-        links = (*links, *((path, path) for path in named))[:MOST_LINKS]
+        paths = ((path, rf"(?<![\w./-]){re.escape(path)}(?![\w/])") for path in files)
+        named = [(path, path) for path, pattern in paths if re.search(pattern, state.artifacts)]
+        links = (*links, *named)[:MOST_LINKS]
         action, others = _actions(state, open_=session.status not in ENDED or bool(session.reason))
         if step.gate:
             others = tuple(other for other in others if other != GIVE)
-        looks.append(
-            StepLook(
-                id=step.id,
-                name=step.name,
-                role=step.role,
-                who=who,
-                state=state.state,
-                depth=depth[step.id],
-                text=text,
-                tone=tone,
-                why=why,
-                artifacts=state.artifacts.strip(),
-                made=made,
-                links=links,
-                action=action,
-                others=others,
-                colour=colours.get(state.assistant_id),
-            )
-        )
+        artifacts, colour = state.artifacts.strip(), colours.get(state.assistant_id)
+        look = StepLook(id=step.id, name=step.name, role=step.role, who=who, state=state.state, colour=colour)
+        look = replace(look, depth=depth[step.id], text=text, tone=tone, why=why, artifacts=artifacts)
+        looks.append(replace(look, made=made, links=links, action=action, others=others))
     people = tuple(dict.fromkeys(look.who for look in looks))
     letters = dict(zip(people, initials(people), strict=True))
     return [replace(look, letters=letters[look.who]) for look in looks]
@@ -247,9 +231,8 @@ def _actions(state: definitions.StepState, *, open_: bool) -> tuple[str, tuple[s
 def done_count(session: WorkflowSession) -> int:
     """Return how many steps are done or were skipped by the user; a blocked step is neither."""
     steps, (done, skipped) = session.workflow.steps, (StepStatus.DONE, StepStatus.SKIPPED)
-    return sum(
-        step.state == done or (step.state == skipped and step.reason != Reason.BLOCKED) for step in steps
-    )
+    left_out = (step.state == skipped and step.reason != Reason.BLOCKED for step in steps)
+    return sum(step.state == done for step in steps) + sum(left_out)
 
 
 def any_runs(session: WorkflowSession) -> bool:
@@ -300,7 +283,7 @@ class StepMark(QWidget):
             painter.drawLine(centre + QPointF(-3, 0), centre + QPointF(3, 0))
 
 
-class StepRow(QFrame):
+class StepRow(Frame):
     """The row of a step.
 
     Signals: opened() to show its turn, acted(action), linked(address, text) to open a link of its result,
@@ -313,9 +296,7 @@ class StepRow(QFrame):
     stepped = Signal(int)
 
     def __init__(self, language: Language, look: Look, step_id: str) -> None:
-        super().__init__()
-        self.setObjectName(f"step_{step_id}")
-        self.setProperty("kind", "step")
+        super().__init__("step", f"step_{step_id}")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._language = language
@@ -333,7 +314,13 @@ class StepRow(QFrame):
         keep_place(self.more)
         self.menu = QMenu(self.more)
         self.more.setMenu(self.menu)
-        self._lay_out()
+        for label in (self._name, self._who):
+            label.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        below = (self._why, 1), Stretch(0), (self.action, 0, Qt.AlignmentFlag.AlignBottom)
+        self._below = frame("", hbox(*below, margins=(26, 0, 0, 0), spacing=8))
+        who = self._mark, self._name, self._avatar, self._who
+        head = hbox(*who, STRETCH, self.chip, self.more, spacing=8)
+        vbox(head, self._below, inside=self, margins=(11, 6, 8, 6), spacing=3)
 
     @property
     def stops(self) -> tuple[QWidget, ...]:
@@ -407,15 +394,6 @@ class StepRow(QFrame):
             self.menu.addAction(words("step.do.copy"), copy)
         name_button(self.more, words("step.more", name=shown.name))
         self.more.setVisible(not self.menu.isEmpty())
-
-    def _lay_out(self) -> None:
-        for label in (self._name, self._who):
-            label.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        below = (self._why, 1), Stretch(0), (self.action, 0, Qt.AlignmentFlag.AlignBottom)
-        self._below = frame("", hbox(*below, margins=(26, 0, 0, 0), spacing=8))
-        who = self._mark, self._name, self._avatar, self._who
-        head = hbox(*who, STRETCH, self.chip, self.more, spacing=8)
-        vbox(head, self._below, inside=self, margins=(11, 6, 8, 6), spacing=3)
 
 
 class StepList(QWidget):

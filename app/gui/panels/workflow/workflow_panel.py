@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.definitions import STEP_ENDED, WorkflowDefinition
@@ -24,7 +24,7 @@ from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_list import StepList, StepLook, done_count
 from app.gui.tasks import Tasks, Work
 from app.gui.widgets.badge import Chip
-from app.gui.widgets.boxes import STRETCH, FlowBox, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, Frame, frame, hbox, vbox
 from app.gui.widgets.controls import Choice, MenuButton, TextBox, button, scrolling, ticked
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, restyle, say, show_or_hide
 
@@ -51,7 +51,7 @@ def offer_assistants(
         menu.addMenu(inside)
 
 
-class StartBox(QFrame):
+class StartBox(Frame):
     """Takes a command and starts the workflow recognised in it, which the user can change.
 
     A long text that is pasted becomes an attachment. `folder` returns the id of the folder in which it
@@ -63,8 +63,7 @@ class StartBox(QFrame):
     def __init__(
         self, language: Language, look: Look, engine: Engine, tasks: Tasks, folder: Callable[[], str]
     ) -> None:
-        super().__init__()
-        self.setProperty("kind", "composer")
+        super().__init__("composer")
         self._language, self._engine, self._tasks, self._folder = language, engine, tasks, folder
         self._definitions: Sequence[WorkflowDefinition] = ()
         self._picked = False
@@ -195,9 +194,8 @@ class StartBox(QFrame):
         """Start a workflow, and clear the box for the next command. Raises MootError."""
         self.start.setEnabled(False)
         try:
-            session_id = await self._engine.workflows.start(
-                command, definition_id, attachments, self._folder(), assistants=self._assistants
-            )
+            wanted, who = (command, definition_id, attachments, self._folder()), self._assistants
+            session_id = await self._engine.workflows.start(*wanted, assistants=who)
         finally:
             self.start.setEnabled(True)
         self._picked = False
@@ -259,14 +257,11 @@ class WorkView(QWidget):
         self._title = ElidedLabel("card_title")
         self._matched, self._done, self._state = Chip(look), Chip(look), Chip(look)
         self._reason = Paragraph("warn")
-        self.pause, self.resume, self.cancel = (
-            say(button("", f"workflow_{name}", partial(self._run, command)), language, key)
-            for name, command, key in (
-                ("pause", engine.pause, "discussion.pause"),
-                ("resume", engine.resume, "discussion.resume"),
-                ("cancel", engine.stop, "workflow.cancel"),
-            )
-        )
+        acts = engine.pause, engine.resume, engine.stop
+        pause, resume, cancel = (partial(self._run, act) for act in acts)
+        self.pause = say(button("", "workflow_pause", pause), language, "discussion.pause")
+        self.resume = say(button("", "workflow_resume", resume), language, "discussion.resume")
+        self.cancel = say(button("", "workflow_cancel", cancel), language, "workflow.cancel")
         for shown, icon in ((self.pause, "pause"), (self.resume, "play"), (self.cancel, "square")):
             shown.dress(look, icon, "text")
         self._buttons = FlowBox()
