@@ -68,16 +68,15 @@ class ConversationView(QWidget):
         self.composer = composer
         self.use_names(True)
         self.find_bar = FindBar(language, look)
-        self.link_requested = self.transcript.link_requested
-        self.resource_requested = self.transcript.resource_requested
-        self.picture_requested = self.transcript.picture_requested
-        self.find_bar.text_changed.connect(self.transcript.search.find)
-        self.transcript.found.connect(self.find_bar.show_count)
-        self.find_bar.step_requested.connect(self.transcript.search.step)
-        self.find_bar.closed.connect(self.transcript.setFocus)
+        view, model = self.transcript, self.transcript.model
+        self.link_requested, self.resource_requested = view.link_requested, view.resource_requested
+        self.picture_requested = view.picture_requested
+        self.find_bar.text_changed.connect(view.search.find)
+        view.found.connect(self.find_bar.show_count)
+        self.find_bar.step_requested.connect(view.search.step)
+        self.find_bar.closed.connect(view.setFocus)
         composer.text_changed.connect(self._on_text_changed)
         self._unsent_answers: dict[str, str] = {}
-        view, model = self.transcript, self.transcript.model
         known, together = (lambda: model.names), (lambda message: model.book.together(message))
         self.cards = QuestionCards(language, look, view, self._unsent_answers, names=known, together=together)
         self._connect_cards()

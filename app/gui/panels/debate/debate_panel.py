@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, Qt, Signal, SignalInstance
 from PySide6.QtGui import QFocusEvent, QFontMetrics, QPainter, QShowEvent
-from PySide6.QtWidgets import QFrame, QStackedLayout, QStyle, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QFrame, QStyle, QStyleOptionViewItem, QWidget
 
 from app.core.session import DebateMode, Folder, SessionSummary, resumable
 from app.core.texts import unmarked
@@ -223,9 +223,8 @@ class HistoryView(QWidget):
         words = self._language
         set_up = say(button("primary", "history_empty", self.setup_requested), words, "history.empty.button")
         empty = empty_state(say(Paragraph("card_text", centred=True), words, "history.empty"), set_up)
-        self._stack = QStackedLayout(self)
-        self._stack.addWidget(frame("", page))
-        self._stack.addWidget(empty)
+        self._stack = stack(frame("", page), empty)
+        vbox(self._stack, inside=self)
         self.list.setContentsMargins(0, 0, 0, 0)
         self.list.setViewportMargins(0, 0, 10, 0)
 

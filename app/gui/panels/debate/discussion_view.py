@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QMenu, QSizePolicy, QStackedLayout, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.draft import Draft
@@ -489,9 +489,8 @@ class DiscussionView(DebateView):
         words = self._language
         said = say(Paragraph("card_text", centred=True), words, "discussion.empty")
         begin = button("primary", "debate_empty", lambda: self.setup_requested.emit(""))
-        self._stack = QStackedLayout(self)
-        self._stack.addWidget(empty_state(said, say(begin, words, "discussion.empty.button")))
-        self._stack.addWidget(page)
+        self._stack = stack(empty_state(said, say(begin, words, "discussion.empty.button")), page)
+        vbox(self._stack, inside=self)
 
     def _connect(self) -> None:
         super()._connect()

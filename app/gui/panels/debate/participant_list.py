@@ -3,7 +3,7 @@
 A row has name, model, role, effort and prompt.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal
@@ -14,7 +14,7 @@ from app.core.catalog import EMBEDDED
 from app.core.council import Participant
 from app.core.definitions import Effort
 from app.core.draft import ParticipantDraft
-from app.core.provider import ModelFacts, ProviderStatus, last_part
+from app.core.provider import ProviderStatus, last_part
 from app.engine.council.panels import named_apart
 from app.engine.debate.setup import voice_of
 from app.engine.engine import Candidate, Engine
@@ -41,20 +41,11 @@ class ParticipantCard(Frame):
     prompt_requested = Signal()
     remove_requested = Signal()
 
-    def __init__(
-        self,
-        language: Language,
-        look: Look,
-        candidate: Candidate,
-        statuses: Callable[[], Mapping[str, ProviderStatus]],
-        facts: Callable[[str, str], ModelFacts],
-        *,
-        added: bool,
-        parent: QWidget | None = None,
-    ) -> None:
-        """`statuses` returns the providers by their ids, `facts` what is known about a model."""
-        super().__init__("card", parent=parent)
-        self._language, self._look, self._statuses, self._facts = language, look, statuses, facts
+    def __init__(self, seats: "ParticipantList", candidate: Candidate, *, added: bool) -> None:
+        """It stands in the list `seats`."""
+        super().__init__("card", parent=seats)
+        language, look = seats.language, seats.look
+        self._language, self._look, self._seats = language, look, seats
         self.candidate = candidate
         self._participant = candidate.participant
         # The prompt that the user wrote, and for which debate: see `ParticipantDraft`.
@@ -79,7 +70,7 @@ class ParticipantCard(Frame):
         self._name = QLineEdit(candidate.participant.name, maxLength=60)
         self._name.setProperty("kind", "name")
         self._offered_name = self._name.text()
-        offered = (lambda: tuple(statuses().values())), facts
+        offered = (lambda: tuple(seats.statuses.values())), seats.facts
         self._model = ModelButton(language, look, f"model_{person}", *offered)
         # Made when they are shown: few of those on offer take part, and most without a role or an effort.
         self._role: Choice | None = None
@@ -123,7 +114,7 @@ class ParticipantCard(Frame):
     @property
     def is_embedded(self) -> bool:
         """Whether it speaks with the built-in model."""
-        status = self._statuses().get(self._participant.provider)
+        status = self._seats.statuses.get(self._participant.provider)
         return status is not None and status.config.kind == EMBEDDED
 
     def show_candidate(self, candidate: Candidate) -> None:
@@ -231,7 +222,7 @@ class ParticipantCard(Frame):
         name_button(self._remove, words("setup.remove_voice", name=name))
         self._own.setPlaceholderText(words("role.own.placeholder"))
         self._own.setAccessibleName(words("role.own.placeholder"))
-        self._efforts = self._facts(self._participant.provider, self._participant.model).efforts or ()
+        self._efforts = self._seats.facts(self._participant.provider, self._participant.model).efforts or ()
         self._fill_menus()
         self._show_parts()
 
@@ -262,7 +253,7 @@ class ParticipantCard(Frame):
         if self._model_chosen is None:
             return
         provider, model = self._model_chosen
-        if provider in self._statuses():
+        if provider in self._seats.statuses:
             self._participant = replace(self._participant, provider=provider, model=model)
 
     def _fill_menus(self) -> None:
@@ -293,7 +284,7 @@ class ParticipantCard(Frame):
 
     def _show_state(self) -> None:
         """Show whether the participant can take part, and does."""
-        status = self._statuses().get(self._participant.provider)
+        status = self._seats.statuses.get(self._participant.provider)
         ready = status is not None and status.ready
         with QSignalBlocker(self.tick):
             self.tick.setChecked(ready and (self.candidate.chosen if self._wanted is None else self._wanted))
@@ -341,7 +332,7 @@ class ParticipantCard(Frame):
         name, old = self._name.text(), self._participant
         named_after_model = name == last_part(old.model)
         # Another provider's model is no "Claude" any more.
-        status = self._statuses().get(old.provider)
+        status = self._seats.statuses.get(old.provider)
         if status is not None and provider != old.provider:
             named_after_model |= name == voice_of(status, old.model)
         self._model_chosen = (provider, model)
@@ -392,14 +383,16 @@ class ParticipantList(QWidget):
 
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
         super().__init__()
-        self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
+        self.language, self.look, self._engine, self._tasks = language, look, engine, tasks
+        self.facts = engine.connections.known_facts
+        self.statuses: dict[str, ProviderStatus] = {}
+        """The providers by their ids."""
         self._added = 0
-        self._statuses: dict[str, ProviderStatus] = {}
         self._made = False
         self._waiting: tuple[ParticipantDraft, ...] = ()
         self._cards: list[ParticipantCard] = []
         self._rows: dict[ParticipantCard, PickRow] = {}
-        self.picker = ParticipantPicker(language, look, engine.connections.known_facts, self)
+        self.picker = ParticipantPicker(language, look, self.facts, self)
         self.picker.opened.connect(self._offer)
         self.picker.opened.connect(self.learn_facts)
         self.picker.model_chosen.connect(self._on_model_chosen)
@@ -425,7 +418,7 @@ class ParticipantList(QWidget):
     @property
     def can_judge(self) -> bool:
         """Whether a model is ready that is large enough to judge."""
-        return any(status.ready and status.config.kind != EMBEDDED for status in self._statuses.values())
+        return any(status.ready and status.config.kind != EMBEDDED for status in self.statuses.values())
 
     @property
     def drafts(self) -> tuple[ParticipantDraft, ...]:
@@ -454,7 +447,7 @@ class ParticipantList(QWidget):
             return
         before = tuple(self._cards)
         known = {card.candidate.participant.id: card for card in before}
-        self._statuses = {status.config.id: status for status in self._engine.providers()}
+        self.statuses = {status.config.id: status for status in self._engine.providers()}
         # First those that take part by default, last those that have to be set up.
         found = self._engine.debates.candidates()
         candidates = sorted(found, key=lambda item: (not item.status.ready, not item.chosen))
@@ -468,7 +461,7 @@ class ParticipantList(QWidget):
                 self._put(card)
         for card in before:
             if card.added:
-                status = self._statuses.get(card.candidate.status.config.id)
+                status = self.statuses.get(card.candidate.status.config.id)
                 if status is not None:
                     card.show_candidate(replace(card.candidate, status=status))
                 self._put(card)
@@ -527,7 +520,7 @@ class ParticipantList(QWidget):
         model = (draft.provider, draft.model)
         candidates = sorted((card.candidate for card in self._cards), key=lambda item: not item.plain)
         offered = [one for one in candidates if (one.participant.provider, one.participant.model) == model]
-        status = self._statuses.get(draft.provider)
+        status = self.statuses.get(draft.provider)
         if not offered and status is not None and draft.model in status.models:
             own = Participant(id="", name=draft.name, provider=draft.provider, model=draft.model)
             offered = [Candidate(own, status)]
@@ -545,15 +538,14 @@ class ParticipantList(QWidget):
         return self._new_card(replace(candidate, participant=participant, chosen=True), added=True)
 
     def _new_card(self, candidate: Candidate, *, added: bool) -> ParticipantCard:
-        known = (lambda: self._statuses), self._engine.connections.known_facts
-        card = ParticipantCard(self._language, self._look, candidate, *known, added=added, parent=self)
+        card = ParticipantCard(self, candidate, added=added)
         card.changed.connect(self.changed)
         card.models_opened.connect(self.learn_facts)
         card.prompt_requested.connect(lambda: self.prompt_requested.emit(card))
         card.remove_requested.connect(lambda: self._on_remove(card))
         self._put(card)
         if not added:
-            row = PickRow(self._look, card.tick, candidate.status, self._group_of(candidate))
+            row = PickRow(self.look, card.tick, candidate.status, self._group_of(candidate))
             row.set_up_requested.connect(lambda _provider_id: self.picker.close())
             row.set_up_requested.connect(self.set_up_requested)
             row.again_requested.connect(lambda: self.add_participant(card.candidate))
@@ -562,7 +554,7 @@ class ParticipantList(QWidget):
 
     def _group_of(self, candidate: Candidate) -> str:
         plain = candidate.plain
-        return self._language.provider(candidate.status) if plain else self._language("setup.assistants")
+        return self.language.provider(candidate.status) if plain else self.language("setup.assistants")
 
     def _offer(self) -> None:
         """Offer in the list who is there now, and the models that are not among them."""
@@ -573,7 +565,7 @@ class ParticipantList(QWidget):
                 self._show_in_list(card, self._rows[card])
         offered = {_model_of(card) for card in self._cards if card.candidate.plain and not card.added}
         added = {_model_of(card) for card in self._cards if card.added}
-        ready = [status for status in self._statuses.values() if status.ready]
+        ready = [status for status in self.statuses.values() if status.ready]
         models = [(status, model, (status.config.id, model)) for status in ready for model in status.models]
         offers = [
             ModelOffer(status, name, key in added) for status, name, key in models if key not in offered
@@ -582,12 +574,12 @@ class ParticipantList(QWidget):
         self.picker.show_rows(rows)
 
     def _show_in_list(self, card: ParticipantCard, row: PickRow) -> None:
-        words, candidate = self._language, card.candidate
+        words, candidate = self.language, card.candidate
         participant, status = candidate.participant, candidate.status
         if not status.ready:
             note = words.problem(status.problem)
         else:
-            facts = self._engine.connections.known_facts(participant.provider, participant.model)
+            facts = self.facts(participant.provider, participant.model)
             note = " · ".join(filter(None, (participant.model, facts_text(facts, words))))
         row.group = self._group_of(candidate)
         row.show_offer(words, participant.name, note, status)

@@ -83,7 +83,12 @@ class StartBox(Frame):
         self._limit = say(Paragraph("warn"), language, "chat.not_english")
         self.strip = named("workflow_attachments", AttachmentStrip(language, look))
         self._english_only = False
-        self._lay_out()
+        self._limit.hide()
+        self._estimate.hide()
+        foot = hbox(self.choice, self.who, STRETCH, self.start, spacing=8)
+        parts = self._title, self.strip, self.box, self._hint, self._limit, self._who, self._estimate, foot
+        vbox(*parts, inside=self, margins=(12, 9, 10, 10), spacing=6)
+        self._title.setBuddy(self.box)
         self.show_draft(engine.drafts.of(COMMAND))
         for changed in (self.box.textChanged, self.strip.changed):
             changed.connect(self._on_text)
@@ -125,14 +130,6 @@ class StartBox(Frame):
     def words(self) -> str:
         """Return what says which workflow is wanted: the text, or the beginning of the first attachment."""
         return self.box.text() or next((item.text[:LONG_PASTE] for item in self.strip.attachments()), "")
-
-    def _lay_out(self) -> None:
-        self._limit.hide()
-        self._estimate.hide()
-        foot = hbox(self.choice, self.who, STRETCH, self.start, spacing=8)
-        parts = self._title, self.strip, self.box, self._hint, self._limit, self._who, self._estimate, foot
-        vbox(*parts, inside=self, margins=(12, 9, 10, 10), spacing=6)
-        self._title.setBuddy(self.box)
 
     def _on_text(self) -> None:
         self._engine.drafts.keep(COMMAND, self.draft)
@@ -267,7 +264,13 @@ class WorkView(QWidget):
         self._buttons = FlowBox()
         self._teach = say(Paragraph("hint"), language, "workflow.teach")
         self.steps = StepList(language, look)
-        self._lay_out()
+        head = (self._title, 1), self._matched, self._state, self._done
+        self._head = frame("", hbox(*head, margins=(0, 6, 0, 0), spacing=8))
+        for item in (self.pause, self.cancel, self.resume):
+            self._buttons.add(item)
+        parts = self.start_box, self._teach, self._head, self._reason, self._buttons, self.steps
+        body = frame("", vbox(*parts, STRETCH, margins=(18, 14, 14, 18), spacing=10))
+        vbox(scrolling(body), inside=self)
 
     def show_work(
         self, session: WorkflowSession | None, looks: Sequence[StepLook], *, read_only: bool
@@ -307,15 +310,6 @@ class WorkView(QWidget):
         """Run a command of the engine with the session that is shown."""
         if self._session is not None:
             self._tasks.add("workflow", command(self._session.id))
-
-    def _lay_out(self) -> None:
-        head = (self._title, 1), self._matched, self._state, self._done
-        self._head = frame("", hbox(*head, margins=(0, 6, 0, 0), spacing=8))
-        for item in (self.pause, self.cancel, self.resume):
-            self._buttons.add(item)
-        parts = self.start_box, self._teach, self._head, self._reason, self._buttons, self.steps
-        body = frame("", vbox(*parts, STRETCH, margins=(18, 14, 14, 18), spacing=10))
-        vbox(scrolling(body), inside=self)
 
 
 class WorkflowPanel(RightPanel):
