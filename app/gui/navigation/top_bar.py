@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QMenu, QSizePolicy, QWidget
 from shiboken6 import isValid
 
@@ -12,7 +12,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import TONES, asked_by, kind_of, state_of
 from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.badge import Chip
-from app.gui.widgets.boxes import STRETCH, Frame, hbox, put_where, stops_in
+from app.gui.widgets.boxes import STRETCH, Frame, LayoutFitting, hbox, put_where, stops_in
 from app.gui.widgets.controls import icon_button
 from app.gui.widgets.text import ElidedLabel, name_button, named, plain_tip, restyle, say
 
@@ -104,7 +104,7 @@ MOST_TITLE = 200
 WIDE_GAPS, NARROW_GAPS = (10, 18), (4, 10)
 
 
-class TopBar(Frame):
+class TopBar(LayoutFitting, Frame):
     """Title, chips and the buttons of the panels, of which at most one is on; emits the user's requests."""
 
     export_requested = Signal(str)
@@ -142,21 +142,14 @@ class TopBar(Frame):
         self.rename_requested = self._title.renamed
         language.follow(self._retranslate)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.fit()
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.LayoutRequest:
-            # The texts of the page's tools have changed.
-            self.fit()
-        return super().event(event)
-
     def fit(self) -> None:
         """Hide the chips that leave the title too little room: first the cost, then the mode, then the state.
 
         A bar that has too little room without them has narrower gaps.
         """
+        self._fit()
+
+    def _fit(self) -> None:
         chips = (self.status, self.mode, self.cost)
         buttons = (self.side_button, self._export, *self._panel_buttons)
         tools = [button.width() for button in buttons if not button.isHidden()]

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QLineEdit, QWidget
 
@@ -26,7 +26,7 @@ TAB_ROW_HEIGHT = 52
 SPACE, LEAST_SPACE = 20, 4
 
 
-class TabRow(Frame):
+class TabRow(boxes.LayoutFitting, Frame):
     """The tabs and buttons of a panel; emits `chosen` with the index of a tab."""
 
     chosen = Signal(int)
@@ -53,11 +53,6 @@ class TabRow(Frame):
         """Choose a tab."""
         self._group.button(place).setChecked(True)
         self.chosen.emit(place)
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
-            self._fit()
-        return super().event(event)
 
     def _fit(self) -> None:
         """Reduce the spacing if larger texts do not fit."""

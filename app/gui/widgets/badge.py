@@ -133,14 +133,10 @@ class Chip(PaintedText):
     def __init__(self, look: Look, parent: QWidget | None = None, *, icon: str = "") -> None:
         super().__init__(parent)
         self._look, self._icon = look, icon
-        self._text = self._short = ""
+        self._short = ""
         self._tone = "neutral"
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setVisible(False)
-
-    def text(self) -> str:
-        """Return the text."""
-        return self._text
 
     def set_text(self, text: str, tone: str = "neutral", short: str = "") -> None:
         """Show `text` in a tone of `chip_colours`, or `short` if it does not fit; "" hides the chip."""

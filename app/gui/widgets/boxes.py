@@ -267,7 +267,16 @@ class FontFitting(Fitting):
             self._fit()
 
 
-class FlowBox(Fitting, QWidget):
+class LayoutFitting(Fitting):
+    """Does so also whenever what is in it wants another size, as with other texts."""
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return super().event(event)
+
+
+class FlowBox(LayoutFitting, QWidget):
     """Rows of widgets that wrap like text; the height follows from the width.
 
     No QLayout: Qt deletes a layout's items without telling Python, and an item made later at the same address
@@ -311,11 +320,6 @@ class FlowBox(Fitting, QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._fit()
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.LayoutRequest:
-            self._fit()
-        return super().event(event)
 
     def _fit(self) -> None:
         # Sizes are known once the widgets have their style, which comes when they are shown.

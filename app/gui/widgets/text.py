@@ -73,9 +73,15 @@ def _kept(interface: QtGui.QAccessibleInterface) -> QtGui.QAccessibleInterface:
 class PaintedText(QtWidgets.QWidget):
     """A widget that paints its text and is a label for screen readers; its accessible name is its text."""
 
+    _text = ""
+
     def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         tell_as(self, lambda label: QtWidgets.QAccessibleWidget(label, QtGui.QAccessible.Role.StaticText))
+
+    def text(self) -> str:
+        """Return the whole text."""
+        return self._text
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -213,10 +219,6 @@ class ElidedLabel(PaintedText):
         self.setSizePolicy(QtWidgets.QSizePolicy.Policy.Expanding, QtWidgets.QSizePolicy.Policy.Fixed)
         self.setText(text)
 
-    def text(self) -> str:
-        """Return the whole text."""
-        return self._text
-
     def setText(self, text: str) -> None:
         """Show `text` with spaces for line breaks; the tool tip has the whole text if it is elided."""
         self._text = " ".join(text.split())
@@ -251,10 +253,6 @@ class Paragraph(WrappedText):
         if centred:
             self.alignment = Qt.AlignmentFlag.AlignHCenter
         self.setText(text)
-
-    def text(self) -> str:
-        """Return the text."""
-        return self._text
 
     def setText(self, text: str) -> None:
         """Show `text`."""

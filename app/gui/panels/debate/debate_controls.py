@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from app.core.catalog import EMBEDDED
@@ -39,7 +39,7 @@ SPACE = 6
 DISCUSSION, VERDICT = "discussion", "verdict"
 
 
-class DebateControls(boxes.Frame):
+class DebateControls(boxes.LayoutFitting, boxes.Frame):
     """Shows the state of a debate; emits the user's requests, and `retry_due` when a countdown has ended."""
 
     pause_requested = Signal()
@@ -241,11 +241,6 @@ class DebateControls(boxes.Frame):
         if focused and not due:
             # Otherwise the focus would jump to the next button, and a key press would trigger it.
             (self.pause if self.resume.isHidden() else self.resume).setFocus()
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
-            self._fit()
-        return super().event(event)
 
     def _fit(self) -> None:
         """Shorten or hide the cost if it does not fit beside the buttons."""

@@ -6,8 +6,7 @@ A row has name, model, role, effort and prompt.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.catalog import EMBEDDED
@@ -22,7 +21,7 @@ from app.gui.display.appearance import BUILT_IN_ROLES, Language, Look
 from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker, PickRow
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import Avatar
-from app.gui.widgets.boxes import STRETCH, Frame, drop, hbox, put_in_tab_order, vbox
+from app.gui.widgets.boxes import STRETCH, Frame, LayoutFitting, drop, hbox, put_in_tab_order, vbox
 from app.gui.widgets.controls import Choice, TickBox, icon_button
 from app.gui.widgets.model_choice import ModelButton, facts_text
 from app.gui.widgets.text import name_button, named
@@ -367,7 +366,7 @@ def _width_of(control: QWidget) -> int:
     return max(control.sizeHint().width(), control.minimumWidth()) + SPACE
 
 
-class ParticipantList(QWidget):
+class ParticipantList(LayoutFitting, QWidget):
     """The cards of all participants on offer; those that take part are shown, all can be ticked in `picker`.
 
     They are made when they are asked for first: a window that opens need not wait for them.
@@ -497,17 +496,7 @@ class ParticipantList(QWidget):
             card.show_draft(draft)
         self.rearranged.emit()
 
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.LayoutRequest:
-            # Texts, or their size, have changed.
-            self._arrange()
-        return super().event(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._arrange()
-
-    def _arrange(self) -> None:
+    def _fit(self) -> None:
         """Lay out all cards in one line each, or none of them."""
         width = self.width()
         shown = [card for card in self._cards if card.chosen]
