@@ -130,8 +130,7 @@ class Bridge(QObject):
 
     def _hand_over(self, message_id: str) -> None:
         calls = self._calls.pop(message_id, None)
-        pending = self._pending.pop(message_id, None)
-        if pending is not None:
+        if (pending := self._pending.pop(message_id, None)) is not None:
             session_id, text, thinking = pending
             self.text_arrived.emit(session_id, message_id, "".join(text), "".join(thinking))
         if calls is not None:

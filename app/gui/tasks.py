@@ -57,8 +57,7 @@ class Tasks:
 
     def cancel(self, name: str) -> None:
         """Cancel the task `name` if it runs."""
-        running = self._running.pop(name, None)
-        if running is not None:
+        if (running := self._running.pop(name, None)) is not None:
             running.cancel()
 
     def running(self, name: str) -> bool:

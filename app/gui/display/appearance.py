@@ -20,8 +20,9 @@ from typing import Any
 from weakref import ref
 
 from PySide6 import QtCore, QtGui
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtDBus import QDBusConnection, QDBusMessage, QDBusPendingCallWatcher, QDBusVariant
+from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOption, QWidget
 from shiboken6 import isValid
 
@@ -313,23 +314,19 @@ class _IconEngine(QtGui.QIconEngine):
         self._look = ref(look)
         self._name, self._colour, self._side, self._room = name, colour, side, room
 
-    def scaledPixmap(
-        self, size: QtCore.QSize, mode: QtGui.QIcon.Mode, state: QtGui.QIcon.State, scale: float
-    ) -> QtGui.QPixmap:
+    def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:
         colour = self._colour
-        if mode == QtGui.QIcon.Mode.Disabled:
+        if mode == QIcon.Mode.Disabled:
             colour = "text_3"
-        elif state == QtGui.QIcon.State.On:
+        elif state == QIcon.State.On:
             colour = "accent"
         look = self._look()
-        return look.picture(self._name, colour, self._side, scale, self._room) if look else QtGui.QPixmap()
+        return look.picture(self._name, colour, self._side, scale, self._room) if look else QPixmap()
 
-    def pixmap(self, size: QtCore.QSize, mode: QtGui.QIcon.Mode, state: QtGui.QIcon.State) -> QtGui.QPixmap:
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         return self.scaledPixmap(size, mode, state, 1.0)
 
-    def paint(
-        self, painter: QtGui.QPainter, rect: QtCore.QRect, mode: QtGui.QIcon.Mode, state: QtGui.QIcon.State
-    ) -> None:
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         picture = self.scaledPixmap(rect.size(), mode, state, painter.device().devicePixelRatioF())
         place = QtCore.QRectF(QtCore.QPointF(0, 0), picture.deviceIndependentSize())
         place.moveCenter(QtCore.QRectF(rect).center())
@@ -390,12 +387,11 @@ class Look(QtCore.QObject):
 
     def choose_size(self, percent: int) -> None:
         """Scale all texts to `percent`, on top of a system font that is already larger."""
-        if percent == self._percent:
-            return
-        self._percent = percent
-        self.app.setFont(ui_font(percent))
-        self._apply()
-        self.changed.emit()
+        if percent != self._percent:
+            self._percent = percent
+            self.app.setFont(ui_font(percent))
+            self._apply()
+            self.changed.emit()
 
     def choose_motion(self, motion: str) -> None:
         """Choose motion: `full`, `reduced`, or as the `system` says."""

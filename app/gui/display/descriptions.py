@@ -105,8 +105,7 @@ class DebateDisplay(KindDisplay):
             if ballot.usage is not None:
                 key = ballot.usage.message_id or f"{ballot.participant} {ballot.round}"
                 yield key, names.get(ballot.participant, ""), ballot.usage
-        verdict = session.debate.verdict
-        if verdict is not None and verdict.usage is not None:
+        if (verdict := session.debate.verdict) is not None and verdict.usage is not None:
             yield verdict.usage.message_id or "verdict", verdict.judge, verdict.usage
 
     def provisional(self, summary: SessionSummary, tail: Sequence[Message]) -> Session:

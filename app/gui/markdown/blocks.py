@@ -477,8 +477,7 @@ def half_done(text: str) -> str:
     last = text[start:]
     if not last.strip() or len(_FENCE.findall(text)) % 2:
         return text
-    head = _TABLE_HEAD.match(last)
-    if head:
+    if head := _TABLE_HEAD.match(last):
         columns = head.group(1).count("|") + 1
         return text[:start] + last.split("\n")[0] + "\n|" + "-|" * columns
     shown = open_as_text(last)

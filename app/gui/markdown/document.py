@@ -130,8 +130,7 @@ def format_of(
     """
     em = font.pixelSize() * _SCALE
     over = (formula.ascent + _OVER - _UNDER) * em - _depth(formula, em)
-    x_height = QtGui.QFontMetrics(font).xHeight()
-    tuned = QtGui.QFont(font)
+    x_height, tuned = QtGui.QFontMetrics(font).xHeight(), QtGui.QFont(font)
     tuned.setPixelSize(max(1, round(2 * over * font.pixelSize() / x_height)))
     text_format.setObjectType(_TYPE)
     text_format.setVerticalAlignment(QtGui.QTextCharFormat.VerticalAlignment.AlignMiddle)
@@ -335,8 +334,7 @@ class BlockDocument(QtGui.QTextDocument):
         text_format = self._character_format(block, span)
         if head:
             text_format.setFontWeight(QtGui.QFont.Weight.DemiBold)
-        formula = formula_of(span)
-        if formula is not None:
+        if (formula := formula_of(span)) is not None:
             font = QtGui.QFont(self._style.font)
             font.setPixelSize(self._size(block))
             cursor.insertText(OBJECT, format_of(span, formula, font, text_format))
@@ -409,8 +407,7 @@ class BlockDocument(QtGui.QTextDocument):
         cursor.endEditBlock()
 
     def _character_format(self, block: Block, span: Span) -> QtGui.QTextCharFormat:
-        tokens = self._style.tokens
-        result = QtGui.QTextCharFormat()
+        tokens, result = self._style.tokens, QtGui.QTextCharFormat()
         result.setForeground(QtGui.QBrush(QtGui.QColor(tokens.text_2 if block.quote else tokens.text)))
         if block.kind == CODE:
             return result
@@ -591,8 +588,7 @@ def _sliced(spans: Cell, begin: int, stop: int) -> list[Span]:
     result = []
     position = 0
     for span in spans:
-        text = span.text[max(0, begin - position) : max(0, stop - position)]
-        if text:
+        if text := span.text[max(0, begin - position) : max(0, stop - position)]:
             result.append(Span(text, span.style, span.link))
         position += len(span.text)
     return result
@@ -712,8 +708,7 @@ def lex(language: str, code: str) -> list[Run]:
 
 def colour(document: QTextDocument, code: str, runs: Sequence[Run], tokens: Tokens) -> None:
     """Colour the code of a document without a new layout."""
-    places = Utf16Places(code)
-    formats = _formats(tokens)
+    places, formats = Utf16Places(code), _formats(tokens)
     ranges: dict[int, list[QTextLayout.FormatRange]] = {}
     for start, length, kind in runs:
         position, end = places.to_qt(start), places.to_qt(start + length)

@@ -533,15 +533,13 @@ class SideSplitter(QSplitter):
         return done
 
     def _give_back(self) -> None:
-        sizes = self.sizes()
-        middle = self.widget(MAIN)
+        sizes, middle = self.sizes(), self.widget(MAIN)
         if middle is None:
             return
         spare = sizes[MAIN] - max(middle.minimumWidth(), middle.minimumSizeHint().width())
         given = 0
         for place, width in self._widths.items():
-            part = self.widget(place)
-            if part is not None and part.isVisibleTo(self):
+            if (part := self.widget(place)) is not None and part.isVisibleTo(self):
                 more = max(0, min(width - sizes[place], spare - given))
                 sizes[place] += more
                 given += more

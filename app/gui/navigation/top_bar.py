@@ -186,8 +186,7 @@ class TopBar(LayoutFitting, Frame):
         the state says that it waits for the user.
         """
         self._session = session
-        words = self._language
-        kind = kind_of(session)
+        words, kind = self._language, kind_of(session)
         mode = " · ".join(filter(None, (kind.mode(session, words), asked_by(session, words))))
         self.mode.set_text(mode, kind.tone)
         settings = session.chat is not None and session.chat.mode == AgentMode.SETTINGS

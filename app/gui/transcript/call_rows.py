@@ -140,8 +140,7 @@ class CardRow(painted_row.ContextRow[CardContext]):
         shown: list[Shown] = []
         chips: list[painted_row.NamedChip] = []
         for place, attachment in enumerate(result.attachments if result is not None else ()):
-            size = pixels_of(attachment)
-            if size is not None:
+            if (size := pixels_of(attachment)) is not None:
                 shown.append((place, attachment, size))
                 continue
             said = texts("transcript.file_chip", size=size_text(texts, painted_row.size_of(attachment)))

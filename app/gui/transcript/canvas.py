@@ -255,8 +255,7 @@ class Canvas(QObject):
         changed = {row_id for row_id in row_ids if row_id in self._model}
         for row_id in changed:
             index = self._model.index(row_id)
-            row = self.rows.get(row_id)
-            if row is not None:
+            if (row := self.rows.get(row_id)) is not None:
                 self.rows.renew(index, row)
             self.scroller.heights.splice(index, 1, [self._model.size(index)])
         self.refresh(changed)

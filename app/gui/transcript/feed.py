@@ -205,8 +205,7 @@ class Feed(QObject):
 
     def _begin(self, messages: Sequence[Message]) -> None:
         """Lay out the end of these messages; the others follow."""
-        pending = PendingMessages(messages)
-        model = self._model
+        pending, model = PendingMessages(messages), self._model
         model.meet(messages)
         last = pending.take(max(SLICE, pending.growing()))
         model.load(last)
@@ -427,8 +426,7 @@ class Feed(QObject):
         """Draw the rows on screen that changed; the others only get their new size."""
         began = thread_time()
         canvas, model = self._canvas, self._model
-        visible = canvas.seen()
-        grown = tuple(canvas.dirty)
+        visible, grown = canvas.seen(), tuple(canvas.dirty)
         for row_id in grown:
             if row_id not in visible:
                 canvas.dirty.discard(row_id)

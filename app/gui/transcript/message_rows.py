@@ -94,8 +94,7 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
         """Add streamed text at the end."""
         if self._stream is None or not text:
             return
-        had_text = bool(self.text.blocks)
-        first = self._stream.feed(text)
+        had_text, first = bool(self.text.blocks), self._stream.feed(text)
         self.fed += len(text)
         self.text.set_blocks(self._stream.blocks, first)
         changed = self.text.stale

@@ -364,8 +364,7 @@ class Segment:
 
     def _paint_tick_box(self, painter: QtGui.QPainter, position: int, ticked: bool) -> None:
         """Paint the box before an item; Qt's own looks the same ticked and not."""
-        tokens = self._style.tokens
-        line = self.position_rect(position)
+        tokens, line = self._style.tokens, self.position_rect(position)
         box = QRectF(line.left() - 18.5, line.center().y() - 5.5, 12, 12)
         colours = (tokens.accent, tokens.accent) if ticked else (tokens.line_strong, tokens.surface)
         paint_box(painter, box, *colours, 3)

@@ -128,8 +128,7 @@ def meta_of(message: Message, texts: Texts, *, time: bool = False) -> str:
         parts.append(texts("transcript.group.tokens", tokens=used_text(total)))
         if total.cost_usd is not None or total.subscribed:
             parts.append(money_text(texts, total))
-    why = why_of(message, texts)
-    if why and message.why not in (*QUIET, GUIDED):
+    if (why := why_of(message, texts)) and message.why not in (*QUIET, GUIDED):
         parts.append(why)
     return " · ".join(parts)
 

@@ -44,8 +44,7 @@ class Marks:
         """Return what to mark in a row."""
         if row.row_id not in self._quotes:
             return []
-        text = row.text.plain_text
-        known = self._found.get(row.row_id)
+        text, known = row.text.plain_text, self._found.get(row.row_id)
         if known is None or known[0] != text:
             known = self._found[row.row_id] = (text, self._find(row.row_id, text))
         looks = {AGREED: ("transparent", tokens.ok), DIFFERS: (tokens.warn_bg, "")}
@@ -317,8 +316,7 @@ class Search(QObject):
 
     def step(self, distance: int) -> None:
         """Show the next place (1) or the one before (-1)."""
-        hit = self.finder.step(distance)
-        if hit is not None:
+        if (hit := self.finder.step(distance)) is not None:
             self._show(hit)
         self._tell()
 
@@ -327,8 +325,7 @@ class Search(QObject):
         tokens = self._canvas.style.tokens
         ranges = self.marks.ranges(row, tokens)
         for hit in self.finder.in_row(row.row_id):
-            shown = row.range_of(hit)
-            if shown is not None:
+            if (shown := row.range_of(hit)) is not None:
                 current = hit == self.finder.chosen
                 colours = (tokens.accent, tokens.on_accent) if current else (tokens.warn_bg, tokens.warn)
                 ranges.append(Range(*shown, *colours, thought=hit.part == THOUGHT))
@@ -338,8 +335,7 @@ class Search(QObject):
         """Search a little further; what is found is marked at once."""
         if self.finder.advance(SEARCH_S):
             self._timer.start(0)
-        hit = self.finder.lead()
-        if hit is not None:
+        if (hit := self.finder.lead()) is not None:
             self._show(hit)
         self._canvas.repaint()
         self._tell()

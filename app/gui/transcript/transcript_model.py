@@ -601,8 +601,7 @@ class TranscriptModel:
         if entry.kind != MESSAGE:
             return 0, 0
         message = self.book.messages[entry.message_id]
-        live = self.live.get(message.id)
-        if live:
+        if live := self.live.get(message.id):
             return live.characters, live.lines
         return len(message.content), message.content.count("\n")
 

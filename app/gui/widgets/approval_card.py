@@ -196,8 +196,7 @@ class ApprovalCard(GuardedCard):
         (self.why_not if self.reason.isHidden() else self.reason).setFocus()
 
     def _deny_because(self) -> None:
-        reason = self.reason.text().strip()
-        if reason:
+        if reason := self.reason.text().strip():
             self.reason.setEnabled(False)
             self._on_answer(f"{DENY_BECAUSE}{reason}")
 

@@ -203,8 +203,7 @@ class UsedBar(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        tokens = self._look.tokens
-        painter = QPainter(self)
+        tokens, painter = self._look.tokens, QPainter(self)
         room = QRectF(self.rect())
         fill_box(painter, room, tokens.line, BAR_HEIGHT / 2)
         if self._part:

@@ -225,8 +225,7 @@ class Composer(Frame):
             self._fit_words()
 
     def _on_submitted(self) -> None:
-        text = self.box.text()
-        if text and self.send.isEnabled():
+        if (text := self.box.text()) and self.send.isEnabled():
             self.box.clear()
             self.submitted.emit(text)
 

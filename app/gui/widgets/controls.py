@@ -226,8 +226,7 @@ class TickBox(QtWidgets.QCheckBox):
         return True
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
-        tokens = self._look.tokens
-        painter = QtGui.QPainter(self)
+        tokens, painter = self._look.tokens, QtGui.QPainter(self)
         painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         box = QtCore.QRectF(2.5, (self.height() - TICK) / 2 + 0.5, TICK - 1, TICK - 1)
         if not self.isEnabled():
@@ -622,8 +621,7 @@ class DropHint(QtWidgets.QWidget):
         self.dropped.emit(event.mimeData())
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
-        tokens = self._look.tokens
-        painter = QtGui.QPainter(self)
+        tokens, painter = self._look.tokens, QtGui.QPainter(self)
         painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         veil = QtGui.QColor(tokens.bg)
         veil.setAlpha(215)

@@ -381,8 +381,7 @@ class PlanList(QWidget):
         self.plan_requested.emit(replace(self._plan, items=items))
 
     def _on_added(self) -> None:
-        text = " ".join(self._add.text().split())
-        if text:
+        if text := " ".join(self._add.text().split()):
             self._add.clear()
             self._ask((*self._plan.items, PlanItem(text=text)))
 

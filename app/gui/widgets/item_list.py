@@ -6,6 +6,8 @@ from functools import partial
 from typing import Any, cast
 
 from PySide6 import QtCore, QtGui
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QFont, QPainter
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.gui.commands import deletes, written
@@ -15,13 +17,13 @@ from app.gui.widgets.controls import TICK, paint_tick, passing_menu
 from app.gui.widgets.text import plain_tip
 
 Index = QtCore.QModelIndex | QtCore.QPersistentModelIndex
-ROW = QtCore.Qt.ItemDataRole.UserRole
-ITEM = QtCore.Qt.ItemDataRole.UserRole + 1
-HEADING = QtCore.Qt.ItemDataRole.UserRole + 2
+ROW = Qt.ItemDataRole.UserRole
+ITEM = Qt.ItemDataRole.UserRole + 1
+HEADING = Qt.ItemDataRole.UserRole + 2
 # Joined once: that takes longer than all else that is asked of a row as it is painted.
-USUAL = QtCore.Qt.ItemFlag.ItemIsEnabled | QtCore.Qt.ItemFlag.ItemIsSelectable
-DRAGS = USUAL | QtCore.Qt.ItemFlag.ItemIsDragEnabled
-STEPS = {QtCore.Qt.Key.Key_Up: -1, QtCore.Qt.Key.Key_Down: 1}
+USUAL = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+DRAGS = USUAL | Qt.ItemFlag.ItemIsDragEnabled
+STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +93,7 @@ class ListStyle:
     tile: bool = False  # icons lie on a tile
     hovers: bool = True  # the row under the mouse has a background
     fades: bool = True  # all of a faint row is faint, not only what stands before its title
-    elide: QtCore.Qt.TextElideMode = QtCore.Qt.TextElideMode.ElideRight
+    elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight
 
 
 TWO_LINES = ListStyle(height=48, edge=6)
@@ -103,7 +105,7 @@ TICKS = ListStyle(
     heading_colour="text",
     right=10,
     space=10,
-    elide=QtCore.Qt.TextElideMode.ElideMiddle,
+    elide=Qt.TextElideMode.ElideMiddle,
 )
 
 
@@ -126,17 +128,17 @@ class ItemDelegate(QStyledItemDelegate):
         height = tall(style.heading) if heading else tall(style.height) + style.gap
         return QtCore.QSize(tall(style.width), height)
 
-    def paint(self, painter: QtGui.QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         item = self.item_of(index)
         painter.save()
-        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if item.heading:
-            self._paint_heading(painter, QtCore.QRect(option.rect), item)
+            self._paint_heading(painter, QRect(option.rect), item)
         else:
             self._paint_item(painter, option, item)
         painter.restore()
 
-    def _paint_heading(self, painter: QtGui.QPainter, rect: QtCore.QRect, item: RowItem) -> None:
+    def _paint_heading(self, painter: QPainter, rect: QRect, item: RowItem) -> None:
         style = self._style
         room = rect.adjusted(style.left, 0, -style.right, -6)
         room.setRight(self._paint_note(painter, room.adjusted(0, 14, style.right, 0), item, room.left()))
@@ -144,10 +146,10 @@ class ItemDelegate(QStyledItemDelegate):
         if style.upper:
             font.setLetterSpacing(font.SpacingType.AbsoluteSpacing, 0.6)
         text = item.title.upper() if style.upper else item.title
-        self._write(painter, room, text, font, style.heading_colour, QtCore.Qt.AlignmentFlag.AlignBottom)
+        self._write(painter, room, text, font, style.heading_colour, Qt.AlignmentFlag.AlignBottom)
 
-    def _paint_item(self, painter: QtGui.QPainter, option: QStyleOptionViewItem, item: RowItem) -> None:
-        style, rect = self._style, QtCore.QRect(option.rect).adjusted(0, 0, 0, -self._style.gap)
+    def _paint_item(self, painter: QPainter, option: QStyleOptionViewItem, item: RowItem) -> None:
+        style, rect = self._style, QRect(option.rect).adjusted(0, 0, 0, -self._style.gap)
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
         selected = item.front or bool(option.state & QStyle.StateFlag.State_Selected)
         self._paint_back(painter, rect, selected, hovered, self._look.ringed(option))
@@ -163,18 +165,18 @@ class ItemDelegate(QStyledItemDelegate):
             right = rect.right() - 29
         else:
             right = self._paint_note(painter, rect, item, left)
-        room = QtCore.QRect(left, rect.top() + style.edge, right - left + 1, rect.height() - 2 * style.edge)
-        line = QtCore.Qt.AlignmentFlag.AlignTop if item.second else QtCore.Qt.AlignmentFlag.AlignVCenter
+        room = QRect(left, rect.top() + style.edge, right - left + 1, rect.height() - 2 * style.edge)
+        line = Qt.AlignmentFlag.AlignTop if item.second else Qt.AlignmentFlag.AlignVCenter
         self._write(painter, room, item.title, font, "text", line)
         if item.second:
             font = sized(painter.font(), 12)
             room.setLeft(self._paint_dot(painter, room, item.dot, QtGui.QFontMetrics(font).height()))
-            line = QtCore.Qt.AlignmentFlag.AlignVCenter if item.third else QtCore.Qt.AlignmentFlag.AlignBottom
+            line = Qt.AlignmentFlag.AlignVCenter if item.third else Qt.AlignmentFlag.AlignBottom
             self._write(painter, room, item.second, font, item.second_colour, line)
-            self._write(painter, room, item.third, font, "text_2", QtCore.Qt.AlignmentFlag.AlignBottom)
+            self._write(painter, room, item.third, font, "text_2", Qt.AlignmentFlag.AlignBottom)
 
     def _paint_back(
-        self, painter: QtGui.QPainter, rect: QtCore.QRect, selected: bool, hovered: bool, focused: bool
+        self, painter: QPainter, rect: QRect, selected: bool, hovered: bool, focused: bool
     ) -> None:
         style, tokens = self._style, self._look.tokens
         if not (style.card or selected or focused or (hovered and style.hovers)):
@@ -182,22 +184,22 @@ class ItemDelegate(QStyledItemDelegate):
         framed = focused or style.card or (selected and style.fill == "surface")
         edge = tokens.accent if focused or (style.card and selected) else tokens.line
         wide = 2 if style.card and focused else 1
-        painter.setPen(QtGui.QPen(QtGui.QColor(edge), wide) if framed else QtCore.Qt.PenStyle.NoPen)
+        painter.setPen(QtGui.QPen(QtGui.QColor(edge), wide) if framed else Qt.PenStyle.NoPen)
         fill = style.fill if selected or (style.card and not hovered) else "hover"
         painter.setBrush(QtGui.QColor(getattr(tokens, fill)))
-        inside = QtCore.QRectF(rect).adjusted(style.inset, wide / 2, -style.inset, -wide / 2)
+        inside = QRectF(rect).adjusted(style.inset, wide / 2, -style.inset, -wide / 2)
         radius = 9 if style.card else 7
         painter.drawRoundedRect(inside, radius, radius)
 
-    def _paint_mark(self, painter: QtGui.QPainter, rect: QtCore.QRect, item: RowItem) -> int:
+    def _paint_mark(self, painter: QPainter, rect: QRect, item: RowItem) -> int:
         """Paint what stands before the title, and return where that begins."""
         look, style, ratio = self._look, self._style, painter.device().devicePixelRatioF()
         left, middle = rect.left() + style.left + item.indent, rect.center().y()
-        place = QtCore.QRect(left, middle - style.mark // 2 + 1, style.mark, style.mark)
+        place = QRect(left, middle - style.mark // 2 + 1, style.mark, style.mark)
         if item.chevron:
             painter.drawPixmap(left - 15, middle - 5, look.picture(item.chevron, "text_2", 11, ratio))
         if item.ticked is not None:
-            box = QtCore.QRectF(left + 0.5, middle - TICK / 2 + 1.5, TICK - 1, TICK - 1)
+            box = QRectF(left + 0.5, middle - TICK / 2 + 1.5, TICK - 1, TICK - 1)
             paint_tick(painter, look, box, item.ticked)
         elif item.colour is not None:
             paint_avatar(painter, place, item.title, look.tokens.speaker(item.colour), item.letters)
@@ -210,7 +212,7 @@ class ItemDelegate(QStyledItemDelegate):
             return left
         return left + style.mark + style.space
 
-    def _paint_note(self, painter: QtGui.QPainter, rect: QtCore.QRect, item: RowItem, left: int) -> int:
+    def _paint_note(self, painter: QPainter, rect: QRect, item: RowItem, left: int) -> int:
         """Paint the note, and return where the room for the title ends, which begins at `left`."""
         style, tokens, right = self._style, self._look.tokens, rect.right() - self._style.right
         if not item.note:
@@ -222,34 +224,28 @@ class ItemDelegate(QStyledItemDelegate):
         painter.setFont(sized(painter.font(), style.note, 500 if style.chip else 400))
         metrics, note = painter.fontMetrics(), item.note
         if metrics.horizontalAdvance(note) > most:
-            note = metrics.elidedText(note, QtCore.Qt.TextElideMode.ElideRight, most)
+            note = metrics.elidedText(note, Qt.TextElideMode.ElideRight, most)
         width = metrics.horizontalAdvance(note)
         if style.chip:
             high, tone = tall(style.chip), "neutral" if item.note_colour == "text_2" else item.note_colour
-            chip = QtCore.QRect(right - width - 16, rect.center().y() - high // 2, width + 16, high)
+            chip = QRect(right - width - 16, rect.center().y() - high // 2, width + 16, high)
             paint_chip(painter, chip, note, chip_colours(tokens, tone))
             return chip.left() - 6
         colour, room = getattr(tokens, item.note_colour), rect.adjusted(0, 0, -style.right, 0)
-        paint_text(painter, painter.font(), colour, room, note, QtCore.Qt.AlignmentFlag.AlignRight)
+        paint_text(painter, painter.font(), colour, room, note, Qt.AlignmentFlag.AlignRight)
         return right - width - 8
 
-    def _paint_dot(self, painter: QtGui.QPainter, room: QtCore.QRect, colour: str, line: int) -> int:
+    def _paint_dot(self, painter: QPainter, room: QRect, colour: str, line: int) -> int:
         """Paint a dot at the last line of a row, which is so high, and return where its text begins."""
         if not colour:
             return room.left()
-        painter.setPen(QtCore.Qt.PenStyle.NoPen)
+        painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QtGui.QColor(getattr(self._look.tokens, colour)))
-        painter.drawEllipse(QtCore.QRectF(room.left(), room.bottom() - line // 2 - 2.5, 7, 7))
+        painter.drawEllipse(QRectF(room.left(), room.bottom() - line // 2 - 2.5, 7, 7))
         return room.left() + 12
 
     def _write(
-        self,
-        painter: QtGui.QPainter,
-        room: QtCore.QRect,
-        text: str,
-        font: QtGui.QFont,
-        colour: str,
-        line: QtCore.Qt.AlignmentFlag,
+        self, painter: QPainter, room: QRect, text: str, font: QFont, colour: str, line: Qt.AlignmentFlag
     ) -> None:
         painter.setFont(font)
         painter.setPen(QtGui.QColor(getattr(self._look.tokens, colour)))
@@ -316,7 +312,7 @@ class ItemModel(QtCore.QAbstractListModel):
     def rowCount(self, parent: Index = QtCore.QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self._rows)
 
-    def data(self, index: Index, role: int = QtCore.Qt.ItemDataRole.DisplayRole) -> object:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         row = self._rows[index.row()]
         if role == ROW:
             return row
@@ -324,23 +320,23 @@ class ItemModel(QtCore.QAbstractListModel):
             return self.is_heading(index.row())
         if role == ITEM:
             return self.item(index.row())
-        if role == QtCore.Qt.ItemDataRole.DisplayRole:
+        if role == Qt.ItemDataRole.DisplayRole:
             return row if isinstance(row, str) else self.text_of(row)
-        if role == QtCore.Qt.ItemDataRole.AccessibleTextRole:
+        if role == Qt.ItemDataRole.AccessibleTextRole:
             return row if isinstance(row, str) else self.said_of(row)
-        tips = role == QtCore.Qt.ItemDataRole.ToolTipRole
+        tips = role == Qt.ItemDataRole.ToolTipRole
         return plain_tip(self.item(index.row()).tip) if tips else None
 
-    def flags(self, index: Index) -> QtCore.Qt.ItemFlag:
+    def flags(self, index: Index) -> Qt.ItemFlag:
         if not index.isValid():
             # What is dragged is dropped between the rows.
-            return QtCore.Qt.ItemFlag.ItemIsDropEnabled
+            return Qt.ItemFlag.ItemIsDropEnabled
         if self.is_heading(index.row()):
-            return QtCore.Qt.ItemFlag.NoItemFlags
+            return Qt.ItemFlag.NoItemFlags
         return DRAGS if self.ordered else USUAL
 
-    def supportedDropActions(self) -> QtCore.Qt.DropAction:
-        return QtCore.Qt.DropAction.MoveAction if self.ordered else QtCore.Qt.DropAction.CopyAction
+    def supportedDropActions(self) -> Qt.DropAction:
+        return Qt.DropAction.MoveAction if self.ordered else Qt.DropAction.CopyAction
 
     def moveRows(self, before: Index, row: int, count: int, after: Index, place: int) -> bool:
         """Move a row before the one at a place."""
@@ -354,7 +350,7 @@ class ItemModel(QtCore.QAbstractListModel):
 def takes_f2(event: QtCore.QEvent) -> bool:
     """Claim F2, which the window uses too; say whether the event asks who does."""
     asks = event.type() == QtCore.QEvent.Type.ShortcutOverride
-    if asks and cast("QtGui.QKeyEvent", event).key() == QtCore.Qt.Key.Key_F2:
+    if asks and cast("QtGui.QKeyEvent", event).key() == Qt.Key.Key_F2:
         event.accept()
         return True
     return False
@@ -373,7 +369,7 @@ class ItemList(QListView):
     delete_requested = QtCore.Signal(str)
     order_chosen = QtCore.Signal(object)
     ticked = QtCore.Signal(str)
-    EDITS: tuple[QtCore.Qt.Key, ...] = (QtCore.Qt.Key.Key_F2,)
+    EDITS: tuple[Qt.Key, ...] = (Qt.Key.Key_F2,)
     SELECTS = QtCore.QItemSelectionModel.SelectionFlag.ClearAndSelect
     """What making a row the current one does to the selection."""
 
@@ -392,12 +388,12 @@ class ItemList(QListView):
         # Of rows that are all as high as one another, Qt asks for the size once.
         self.setUniformItemSizes(not style.heading)
         self.setMouseTracking(True)
-        self.setHorizontalScrollBarPolicy(QtCore.Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setFrameShape(QListView.Shape.NoFrame)
         if ordered:
             self.setDragDropMode(QListView.DragDropMode.InternalMove)
-            self.setDefaultDropAction(QtCore.Qt.DropAction.MoveAction)
+            self.setDefaultDropAction(Qt.DropAction.MoveAction)
 
     def show_rows(self, rows: Sequence[Any]) -> None:
         """Replace the rows; the current one and the scroll position stay."""
@@ -450,7 +446,7 @@ class ItemList(QListView):
             self.setCurrentRow(row)
         return row >= 0
 
-    def visualItemRect(self, item: RowItem | None) -> QtCore.QRect:
+    def visualItemRect(self, item: RowItem | None) -> QRect:
         """Return the rectangle of an item's row."""
         return self.visualRect(self.rows.index(self.rows.row_of(item.id if item else "")))
 
@@ -488,8 +484,8 @@ class ItemList(QListView):
         return takes_f2(event) or super().event(event)
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
-        item, key = self.currentItem(), QtCore.Qt.Key(event.key())
-        moves = self.rows.ordered and event.modifiers() & QtCore.Qt.KeyboardModifier.AltModifier
+        item, key = self.currentItem(), Qt.Key(event.key())
+        moves = self.rows.ordered and event.modifiers() & Qt.KeyboardModifier.AltModifier
         if item is None:
             super().keyPressEvent(event)
         elif moves and key in STEPS:
@@ -499,16 +495,15 @@ class ItemList(QListView):
         elif deletes(key):
             if item.id not in self.fixed:
                 self.delete_requested.emit(item.id)
-        elif key == QtCore.Qt.Key.Key_Space and item.ticked is not None:
+        elif key == Qt.Key.Key_Space and item.ticked is not None:
             self.ticked.emit(item.id)
-        elif key != QtCore.Qt.Key.Key_Menu or not self._pop_up(item.id, self.visualItemRect(item).center()):
+        elif key != Qt.Key.Key_Menu or not self._pop_up(item.id, self.visualItemRect(item).center()):
             super().keyPressEvent(event)
 
     def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         super().mouseReleaseEvent(event)
         point, style = event.position().toPoint(), self._style
-        item = self._item_at(self.indexAt(point))
-        if item is not None and item.ticked is not None:
+        if (item := self._item_at(self.indexAt(point))) is not None and item.ticked is not None:
             left = self.visualItemRect(item).left()
             if point.x() - left < style.left + style.mark + style.space:
                 self.ticked.emit(item.id)

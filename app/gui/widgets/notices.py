@@ -203,8 +203,7 @@ class Toasts(QWidget):
         shown = [item for item in self._toasts if self._column.indexOf(item) >= 0]
         waiting = [item for item in self._toasts if item not in shown]
         if waiting and len(shown) >= MOST_TOASTS:
-            idle = next((item for item in shown if item.button is None), None)
-            if idle is not None:
+            if (idle := next((item for item in shown if item.button is None), None)) is not None:
                 idle.leave()
             return
         for toast in waiting[: MOST_TOASTS - len(shown)]:

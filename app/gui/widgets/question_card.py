@@ -142,10 +142,8 @@ class OptionRow(QAbstractButton):
         self.updateGeometry()
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
-        tokens = self._look.tokens
-        painter = QtGui.QPainter(self)
-        on = self.isChecked()
-        ring = bool(self.property("ring"))
+        tokens, painter = self._look.tokens, QtGui.QPainter(self)
+        on, ring = self.isChecked(), bool(self.property("ring"))
         border = tokens.accent if on or ring else tokens.edge
         ground = tokens.accent_bg if on else tokens.hover if self.underMouse() else tokens.surface
         around = QRectF(self.rect()).adjusted(1, 1, -1, -1)

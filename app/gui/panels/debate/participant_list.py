@@ -331,8 +331,7 @@ class ParticipantCard(Frame):
         name, old = self._name.text(), self._participant
         named_after_model = name == last_part(old.model)
         # Another provider's model is no "Claude" any more.
-        status = self._seats.statuses.get(old.provider)
-        if status is not None and provider != old.provider:
+        if (status := self._seats.statuses.get(old.provider)) is not None and provider != old.provider:
             named_after_model |= name == voice_of(status, old.model)
         self._model_chosen = (provider, model)
         self._use_model()
