@@ -583,32 +583,22 @@ def _set_ring(widget: QWidget | None, shown: bool) -> None:
 def palette(tokens: Tokens) -> QtGui.QPalette:
     """Return the palette of a theme, for what the style sheet does not draw."""
     roles = QtGui.QPalette.ColorRole
-    colours = {
-        roles.Window: tokens.bg,
-        roles.WindowText: tokens.text,
-        roles.Base: tokens.surface,
-        roles.AlternateBase: tokens.side,
-        roles.Text: tokens.text,
-        roles.PlaceholderText: tokens.text_3,
-        roles.Button: tokens.surface,
-        roles.ButtonText: tokens.text,
-        roles.BrightText: tokens.error,
-        roles.ToolTipBase: tokens.text,
-        roles.ToolTipText: tokens.bg,
-        roles.Highlight: tokens.accent,
-        roles.HighlightedText: tokens.on_accent,
-        roles.Link: tokens.accent,
-        roles.LinkVisited: tokens.accent,
-        roles.Accent: tokens.accent,
-        roles.Light: tokens.surface,
-        roles.Midlight: tokens.hover,
-        roles.Mid: tokens.line_strong,
-        roles.Dark: tokens.line_strong,
-        roles.Shadow: tokens.line_strong,
-    }
+    painted = (
+        (tokens.bg, (roles.Window, roles.ToolTipText)),
+        (tokens.side, (roles.AlternateBase,)),
+        (tokens.surface, (roles.Base, roles.Button, roles.Light)),
+        (tokens.hover, (roles.Midlight,)),
+        (tokens.line_strong, (roles.Mid, roles.Dark, roles.Shadow)),
+        (tokens.text, (roles.WindowText, roles.Text, roles.ButtonText, roles.ToolTipBase)),
+        (tokens.text_3, (roles.PlaceholderText,)),
+        (tokens.error, (roles.BrightText,)),
+        (tokens.accent, (roles.Highlight, roles.Link, roles.LinkVisited, roles.Accent)),
+        (tokens.on_accent, (roles.HighlightedText,)),
+    )
     result = QtGui.QPalette()
-    for role, colour in colours.items():
-        result.setColor(role, QtGui.QColor(colour))
+    for colour, of in painted:
+        for role in of:
+            result.setColor(role, QtGui.QColor(colour))
     for role in (roles.WindowText, roles.Text, roles.ButtonText):
         result.setColor(QtGui.QPalette.ColorGroup.Disabled, role, QtGui.QColor(tokens.text_3))
     return result

@@ -71,11 +71,8 @@ class FileSizes:
         documents = (path for path in paths if path not in self._read and is_document(Path(path)))
         return tuple(path for path in documents if Path(path).is_file())
 
-    def in_tokens(self, paths: Sequence[str]) -> int:
-        """Estimate the tokens of files; missing ones, and documents that were not read, count nothing."""
-        return sum(map(self._size, paths)) // CHARACTERS_PER_TOKEN
-
-    def _size(self, path: str) -> int:
+    def characters(self, path: str) -> int:
+        """Estimate the characters of a file: 0 for one that is missing, or a document that was not read."""
         if is_document(Path(path)):
             return self._read.get(path, 0)
         try:
@@ -237,7 +234,8 @@ class ContextList(QWidget):
         """Estimate the tokens of files as they are sent."""
         seen = [path for path in paths if path in self._seen and path in self.seen_paths]
         others = [path for path in paths if path not in seen]
-        return sum(self._seen[path] for path in seen) + self.sizes.in_tokens(others)
+        read = sum(map(self.sizes.characters, others)) // CHARACTERS_PER_TOKEN
+        return sum(self._seen[path] for path in seen) + read
 
     def offer_look(self, models: Sequence[AgentModel]) -> None:
         """Offer to send PDF files as they look, where one of the models can see that."""

@@ -97,7 +97,7 @@ class PartnerList(ItemList):
     def __init__(self, language: Language, look: Look, name: str, begins: str = "assistant.chat") -> None:
         rows = PartnerRows()
         super().__init__(look, name, STYLE, rows, ordered=True)
-        self._language, self._partners, self._begins = language, rows, begins
+        self.language, self.look, self._partners, self._begins = language, look, rows, begins
         self._takes: PartnerList | None = None
         self.taker: PartnerList | None = None
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -126,7 +126,7 @@ class PartnerList(ItemList):
         self.viewport().update()
 
     def menu_of(self, row_id: str) -> QMenu:
-        words, menu = self._language, self.new_menu()
+        words, menu = self.language, self.new_menu()
         fixed = row_id in self.fixed
         menu.addAction(words(self._begins), lambda: self.chat_requested.emit(row_id))
         look_or_edit = words("assistant.look" if fixed else "assistant.edit")
@@ -146,10 +146,10 @@ class PartnerList(ItemList):
         """Offer to give a row, or the selected ones if it is among them, to a row of another list."""
         chosen = self.selected_ids()
         ids = chosen if row_id in chosen else (row_id,)
-        offers = menu.addMenu(self._language("assistant.add_to_group"))
+        offers = menu.addMenu(self.language("assistant.add_to_group"))
         for row in taker.rows.rows:
             offers.addAction(unmarked(visible(row.title)), partial(taker.given.emit, row.id, ids))
-        offers.addAction(self._language("group.new"), partial(taker.given.emit, "", ids))
+        offers.addAction(self.language("group.new"), partial(taker.given.emit, "", ids))
 
     def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:
         if self._is_given(event):
@@ -202,11 +202,10 @@ class PartnerList(ItemList):
 
     def _on_clicked(self) -> None:
         picks = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-        if self.taker is not None and QtGui.QGuiApplication.keyboardModifiers() & picks:
-            return
-        # The main area shows the chat now, not the row's page.
-        self.clearSelection()
-        self._ask_for_chat()
+        if self.taker is None or not QtGui.QGuiApplication.keyboardModifiers() & picks:
+            # The main area shows the chat now, not the row's page.
+            self.clearSelection()
+            self._ask_for_chat()
 
 
 EDGE = 8
@@ -222,18 +221,18 @@ class SideSection(QWidget):
 
     changed = Signal()
 
-    def __init__(
-        self, language: Language, look: Look, rows: PartnerList, name: str, *, none: str = "", first: str = ""
-    ) -> None:
-        """`none` and `first` are keys of texts: of the hint, and the entry that the button under it is."""
+    def __init__(self, rows: PartnerList, name: str, add: str, none: str = "", first: str = "") -> None:
+        """`add`, `none` and `first` are keys of texts: of the menu, the hint, and the entry
+        that the button under it is.
+        """
         super().__init__()
-        self.partners = rows
+        self.partners, language, look = rows, rows.language, rows.look
         self._language, self._look, self._name, self._first = language, look, name, first
         self._actions: dict[str, Callable[[], object]] = {}
         self.title = button("section", f"{name}_title")
         self.title.setCheckable(True)
         self.title.toggled.connect(self._show_parts)
-        self._add = say(icon_button(look, "plus", f"{name}_add"), language, tip=f"{name}.add")
+        self._add = say(icon_button(look, "plus", f"{name}_add"), language, tip=add)
         self._add.setFixedSize(26, 24)
         self._menu = QMenu(self._add)
         self._add.setMenu(self._menu)
@@ -396,10 +395,9 @@ class SideBar(Frame):
         self.groups = PartnerList(language, look, "group_list")
         self.assistants = PartnerList(language, look, "assistant_list")
         self.groups.take_from(self.assistants)
-        self.panel_section = SideSection(language, look, self.panels, "panel", none="panel.none")
-        groups = language, look, self.groups, "group"
-        self.group_section = SideSection(*groups, none="group.none", first="group.ready")
-        self.assistant_section = SideSection(language, look, self.assistants, "assistant")
+        self.panel_section = SideSection(self.panels, "panel", "panel.add", "panel.none")
+        self.group_section = SideSection(self.groups, "group", "group.add", "group.none", "group.ready")
+        self.assistant_section = SideSection(self.assistants, "assistant", "assistant.add")
         self.sessions = say(SessionList(language, look), language, name="side.sessions")
         self._empty = say(plain_label("hint", wrap=True), language, "side.empty")
         self._empty.setContentsMargins(8, 10, 4, 0)

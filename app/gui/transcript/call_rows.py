@@ -39,13 +39,7 @@ class CallState(StrEnum):
     LEFT = "left"
 
 
-_TONES = {
-    CallState.RUNNING: "text_2",
-    CallState.GROWING: "text_2",
-    CallState.WAITING: "warn",
-    CallState.STOPPED: "warn",
-    CallState.FAILED: "error",
-}
+_TONES = {CallState.WAITING: "warn", CallState.STOPPED: "warn", CallState.FAILED: "error"}
 ICON, BESIDE_TITLE = 23, 35
 """The room of a card's icon, and of the icon and the gap behind the title, in pixels."""
 

@@ -196,9 +196,8 @@ class RowScroller:
 
     def _hold_end(self) -> None:
         """Follow the end again once it is reached."""
-        if (len(self.heights) - self.row) * LEAST_ROW > self.viewport + LEAST_ROW:
-            return
-        if self._room_below(self._from_anchor()) >= 0:
+        far = (len(self.heights) - self.row) * LEAST_ROW > self.viewport + LEAST_ROW
+        if not far and self._room_below(self._from_anchor()) >= 0:
             self.to_end()
 
     def _room_below(self, placed: Sequence[Placed]) -> int:

@@ -183,34 +183,22 @@ STEP = "step"
 LONGEST_READ = 20_000
 """Characters of arguments that are read for the line; of longer ones it shows the beginning."""
 
-_ICONS = {
-    SUB_AGENT: "workflow",
-    SWITCH_ASSISTANT: "users",
-    SET_PLAN: "list-checks",
-    STEP: "spline",
-    CHECK_DONE: "list-checks",
-    "clearPlan": "list-checks",
-    "reportResult": "file-text",
-    "promptToUser": "message-circle",
-    "promptUser": "message-circle",
-    "web_fetch": "globe",
-    "web_search": "search",
-    "open_url": "external-link",
-    "get_pages": "file-text",
-    READ_FILE_PART: "file-text",
-    "write_file": "file-text",
-    "edit_file": "pencil",
-    "read_file": "file-text",
-    "list_files": "folder-open",
-    "move_file": "file-text",
-    "delete_file": "trash-2",
-    "get_current_page": "file-text",
-    AGENT_PLAN: "list-checks",
-    "agent_edit": "pencil",
-    "agent_read": "file-text",
-    "agent_search": "search",
-    "agent_fetch": "globe",
+_FILES = "write_file", "read_file", "move_file"
+_TOOLS = {
+    "workflow": (SUB_AGENT,),
+    "users": (SWITCH_ASSISTANT,),
+    "list-checks": (SET_PLAN, CHECK_DONE, "clearPlan", AGENT_PLAN),
+    "spline": (STEP,),
+    "file-text": ("reportResult", "get_pages", *_FILES, READ_FILE_PART, "get_current_page", "agent_read"),
+    "message-circle": ("promptToUser", "promptUser"),
+    "globe": ("web_fetch", "agent_fetch"),
+    "search": ("web_search", "agent_search"),
+    "external-link": ("open_url",),
+    "pencil": ("edit_file", "agent_edit"),
+    "folder-open": ("list_files",),
+    "trash-2": ("delete_file",),
 }
+_ICONS = {name: icon for icon, names in _TOOLS.items() for name in names}
 
 
 def icon_of(name: str) -> str:

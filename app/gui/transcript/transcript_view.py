@@ -226,10 +226,6 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         """Return whether a row is unfolded; None if it cannot be folded."""
         return self.canvas.rows.context(self.model.index(row_id), self.canvas.style).unfolded
 
-    def author_of(self, message_id: str) -> str:
-        """Return the id of who said a message."""
-        return self.model.book.messages[message_id].author.id
-
     # The position
 
     @property

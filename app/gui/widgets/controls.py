@@ -227,7 +227,6 @@ class TickBox(QtWidgets.QCheckBox):
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         tokens, painter = self._look.tokens, QtGui.QPainter(self)
-        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         box = QtCore.QRectF(2.5, (self.height() - TICK) / 2 + 0.5, TICK - 1, TICK - 1)
         if not self.isEnabled():
             painter.setOpacity(0.6)

@@ -285,10 +285,8 @@ class QuestionCard(AnswerCard):
         self.written.emit(self._box.toPlainText())
 
     def _on_answer(self) -> None:
-        if not self._answer.isEnabled():
-            return
         answer = self._box.text() if self._writes() else self._answers[self._chosen()]
-        if answer:
+        if answer and self._answer.isEnabled():
             self._give(answer)
 
 

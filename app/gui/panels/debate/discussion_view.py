@@ -439,7 +439,8 @@ class DebateView(DecisionView):
         elif action in SUMMARY_ACTIONS:
             self.summary_action_requested.emit(self.session_id, self._messages[message_id], action)
         elif action == SETTINGS:
-            self.provider_requested.emit(self._provider_of(self.transcript.author_of(message_id)))
+            author = self.transcript.model.book.messages[message_id].author
+            self.provider_requested.emit(self._provider_of(author.id))
 
     def refresh(self) -> None:
         if self._session is not None:

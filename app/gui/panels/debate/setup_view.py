@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.core import session
@@ -27,7 +27,7 @@ from app.gui.panels.debate.participant_list import ParticipantCard, ParticipantL
 from app.gui.tasks import Tasks
 from app.gui.widgets import controls
 from app.gui.widgets.badge import initials
-from app.gui.widgets.boxes import STRETCH, Part, frame, hbox, put_in_tab_order, vbox
+from app.gui.widgets.boxes import STRETCH, Fitting, Part, frame, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.model_choice import ModelButton
 from app.gui.widgets.text import (
@@ -49,7 +49,7 @@ COUNCIL_ENDS = (Ends.VERDICT, Ends.VOTE, Ends.MERGE, Ends.NONE)
 UNDER_TICK, ROOMY = 28, 420
 
 
-class SetupView(QWidget):
+class SetupView(Fitting, QWidget):
     """Where a debate is set up; emits `start_requested` with the setup and the paths of the context files.
 
     `connect_requested` adds a provider; `draft_changed` carries a Draft, `sizes_wanted` the paths of
@@ -239,15 +239,11 @@ class SetupView(QWidget):
         tip = plain_tip(words("setup.helper.hint"))
         self.helper.show_words(words("setup.helper.model", name=name), tip, short=name)
         self._helps = bool(self.chosen_helper or helper)
-        self._fit_helper()
+        self._fit()
 
-    def _fit_helper(self) -> None:
+    def _fit(self) -> None:
         """Show who helps where that is known and there is room."""
         self.helper.setVisible(bool(self.chosen_helper) or (self._helps and self.width() >= ROOMY))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit_helper()
 
     def show_options(self, options: Sequence[str]) -> None:
         """Show what can be chosen, a line each; without any the field is hidden."""

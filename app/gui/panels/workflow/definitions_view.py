@@ -69,8 +69,8 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self.name = self.named = named("workflow_name", QLineEdit(maxLength=MOST_NAME))
         self.keywords = named("workflow_keywords", QLineEdit())
         listed = Field("keywords", self.keywords, get=_joined, put=_parted, hint="workflow.keywords.hint")
-        fields = Field("name", self.name), listed
-        self._fields = Form(language, *fields, labels="workflow.field", spacing=8, gap=8).lay_out()
+        fields = Form(language, Field("name", self.name), listed, labels="workflow.field", spacing=8, gap=8)
+        self._fields = fields.lay_out()
         self.error = named("workflow_error", plain_label("error", wrap=True))
         self.forms: list[StepForm] = []
         self._steps = vbox(spacing=8)
