@@ -19,24 +19,8 @@ from app.core.texts import with_lower_headings
 from app.engine.export.document import QUIET, Chart, DocumentHead, DocumentPart, Entry, Section
 from app.engine.export.formats import CHART_HEIGHT, CHART_WIDTH, chart_svg, entry_text, files_as_markdown
 from app.gui.display.theme import LIGHT
-from app.gui.markdown.blocks import (
-    BOLD,
-    CODE,
-    HEADING,
-    LITERAL,
-    PARAGRAPH,
-    RULE,
-    TICK_BOXES,
-    TICKED,
-    UNTICKED,
-    Block,
-    Cell,
-    Span,
-    StreamingBlocks,
-    break_words,
-    clean,
-    finished,
-)
+from app.gui.markdown import blocks as kinds
+from app.gui.markdown.blocks import Block, Cell, Span, StreamingBlocks, break_words, clean, finished
 from app.gui.markdown.document import INDENT, ITEM_GAP, BlockDocument, TextStyle, gap_between
 from app.gui.transcript.row_text import code_font, group
 
@@ -116,24 +100,24 @@ class _Pages:
                     yield from self._set_entry(part)
 
     def _set_head(self, head: DocumentHead) -> Iterator[None]:
-        yield from self.set_blocks([Block(HEADING, _spans(head.title), level=1)])
+        yield from self.set_blocks([Block(kinds.HEADING, _spans(head.title), level=1)])
         self._top += PART_GAP / 2
         grey = self._in_colour(QUIET)
         for label, value in head.facts:
-            yield from self.set_blocks([Block(LITERAL, _spans(f"{label}: {value}"))], grey)
+            yield from self.set_blocks([Block(kinds.LITERAL, _spans(f"{label}: {value}"))], grey)
 
     def _set_section(self, section: Section) -> Iterator[None]:
         self._begin_part(2 * PART_GAP)
         if section.chart is not None:
             self._keep_together(self._chart_height() + (len(section.lines) + 2) * 2 * BODY_PX)
-        yield from self.set_blocks([Block(HEADING, _spans(section.heading), level=2)])
+        yield from self.set_blocks([Block(kinds.HEADING, _spans(section.heading), level=2)])
         self._top += PART_GAP / 2
         if section.text:
-            yield from self.set_blocks([Block(PARAGRAPH, _spans(section.text))])
+            yield from self.set_blocks([Block(kinds.PARAGRAPH, _spans(section.text))])
         for line in section.lines:
-            marker = "•" if line.done is None else TICKED if line.done else UNTICKED
+            marker = "•" if line.done is None else kinds.TICKED if line.done else kinds.UNTICKED
             cites = (Span(f" {cite.text}", link=f"#{cite.anchor}") for cite in line.cites)
-            item = Block(PARAGRAPH, (*_spans(line.text), *cites), indent=1, marker=marker)
+            item = Block(kinds.PARAGRAPH, (*_spans(line.text), *cites), indent=1, marker=marker)
             yield from self.set_blocks([item], self._in_colour(line.colour) if line.colour else None)
             self._left = BAR_STEP if line.body else 0.0
             yield from self._set_markdown(with_lower_headings(line.body))
@@ -161,7 +145,7 @@ class _Pages:
         self._left = min(entry.depth * INDENT, self._width / 2) + BAR_STEP
         self._bar = (QtGui.QColor(entry.colour), self._top)
         if entry.heading:
-            heading = Block(PARAGRAPH, (Span(clean(entry.heading), BOLD),))
+            heading = Block(kinds.PARAGRAPH, (Span(clean(entry.heading), kinds.BOLD),))
             yield from self.set_blocks([heading], self._in_colour(entry.colour), entry.anchor)
             self._top += ITEM_GAP
         yield from self._set_markdown(entry_text(entry))
@@ -194,7 +178,7 @@ class _Pages:
         before: Block | None = None
         for first, end in group(blocks):
             piece = [_with_box(block) for block in blocks[first:end]]
-            goes_on = before is not None and piece[0].kind == CODE and not piece[0].first
+            goes_on = before is not None and piece[0].kind == kinds.CODE and not piece[0].first
             self._top += gap_between(before, piece[0]) if before is not None and not goes_on else 0
             self._set_piece(piece, style or self._style, anchor)
             before = piece[-1]
@@ -202,15 +186,17 @@ class _Pages:
 
     def _set_piece(self, piece: list[Block], style: TextStyle, anchor: str) -> None:
         block = piece[0]
-        shift = self._left + block.quote * QUOTE_STEP + (block.indent * INDENT if block.kind == CODE else 0)
+        shift = (
+            self._left + block.quote * QUOTE_STEP + (block.indent * INDENT if block.kind == kinds.CODE else 0)
+        )
         left = min(float(shift), self._width / 2 + BAR_STEP)
-        if block.kind == RULE:
+        if block.kind == kinds.RULE:
             line = QRectF(left, self._top + 6, self._width - left, 1)
             self._painter.fillRect(line, QtGui.QColor(LIGHT.line))
             self._top += 12
             self._draw_bar()
             return
-        padding = CODE_PADDING if block.kind == CODE else 0
+        padding = CODE_PADDING if block.kind == kinds.CODE else 0
         document = BlockDocument(style, piece)
         if anchor:
             _name(document, anchor)
@@ -219,7 +205,7 @@ class _Pages:
         for bottom in self._cuts(document):
             height = bottom - done
             area = QRectF(left, self._top, self._width - left, height)
-            if block.kind == CODE:
+            if block.kind == kinds.CODE:
                 self._painter.fillRect(area, QtGui.QColor(LIGHT.hover))
             for depth in range(block.quote):
                 bar = QRectF(left - (block.quote - depth) * QUOTE_STEP, self._top, 2, height)
@@ -290,7 +276,7 @@ def _lines(document: BlockDocument) -> list[tuple[float, float]]:
     it.
     """
     # A table has more blocks than it was made from, and no heading.
-    heads = {number for number, item in enumerate(document.blocks) if item.kind == HEADING}
+    heads = {number for number, item in enumerate(document.blocks) if item.kind == kinds.HEADING}
     found: list[tuple[float, float]] = []
     began: float | None = None
     block = document.begin()
@@ -327,6 +313,6 @@ def _name(document: BlockDocument, anchor: str) -> None:
 
 def _with_box(block: Block) -> Block:
     """Return a task-list item with its tick box as a character."""
-    if block.marker not in TICK_BOXES:
+    if block.marker not in kinds.TICK_BOXES:
         return block
     return replace(block, marker="", spans=(Span(f"{block.marker} "), *block.spans))

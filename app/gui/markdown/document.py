@@ -22,28 +22,8 @@ from PySide6.QtGui import QColor, QPainter, QTextCharFormat, QTextDocument, QTex
 from app.core.texts import is_display, tex_of
 from app.formulas import INK, Formula, draw
 from app.gui.display.theme import Tokens
-from app.gui.markdown.blocks import (
-    BOLD,
-    BREAK,
-    CODE,
-    FORMULA,
-    HEADING,
-    IMAGE,
-    INLINE_CODE,
-    ITALIC,
-    LITERAL,
-    PARAGRAPH,
-    RULE,
-    STRUCK,
-    TABLE,
-    TICK_BOXES,
-    Block,
-    Cell,
-    Span,
-    plain,
-    same_start,
-    stands_apart,
-)
+from app.gui.markdown import blocks as kinds
+from app.gui.markdown.blocks import Block, Cell, Span, plain, same_start, stands_apart
 
 if TYPE_CHECKING:
     from PySide6.QtSvg import QSvgRenderer
@@ -117,7 +97,7 @@ _OVER, _UNDER = 0.25, 0.1
 
 def formula_of(span: Span) -> Formula | None:
     """Return the picture of a formula; None for other text and for a formula that is shown as its source."""
-    return _drawn(span.text) if span.style & FORMULA else None
+    return _drawn(span.text) if span.style & kinds.FORMULA else None
 
 
 def format_of(
@@ -242,11 +222,11 @@ class TextStyle:
 
 def gap_between(upper: Block, lower: Block) -> int:
     """Return the space between two neighbouring blocks, in pixels."""
-    if upper.kind == lower.kind == LITERAL:
+    if upper.kind == lower.kind == kinds.LITERAL:
         return 0
     if upper.indent and lower.indent:
         return ITEM_GAP
-    return HEADING_GAP if lower.kind == HEADING else BLOCK_GAP
+    return HEADING_GAP if lower.kind == kinds.HEADING else BLOCK_GAP
 
 
 class BlockDocument(QtGui.QTextDocument):
@@ -259,7 +239,7 @@ class BlockDocument(QtGui.QTextDocument):
         self._style = style
         self.blocks: list[Block] = []
         self._table: QtGui.QTextTable | None = None
-        code = blocks[0].kind == CODE
+        code = blocks[0].kind == kinds.CODE
         self.setUndoRedoEnabled(False)
         self.setDocumentMargin(0)
         self.setIndentWidth(INDENT)
@@ -284,7 +264,7 @@ class BlockDocument(QtGui.QTextDocument):
             old[same] = blocks[same]
             same += 1
         elif same < len(old):
-            if same == 0 or old[0].kind in (CODE, TABLE):
+            if same == 0 or old[0].kind in (kinds.CODE, kinds.TABLE):
                 return False
             cursor = QtGui.QTextCursor(self.findBlockByNumber(same - 1))
             cursor.movePosition(QtGui.QTextCursor.MoveOperation.EndOfBlock)
@@ -299,10 +279,10 @@ class BlockDocument(QtGui.QTextDocument):
         cursor.movePosition(QtGui.QTextCursor.MoveOperation.End)
         cursor.beginEditBlock()
         for block in blocks:
-            if block.kind == CODE:
+            if block.kind == kinds.CODE:
                 cursor.setBlockFormat(_block_format(block, round(self._style.code_font.pixelSize() * 1.5)))
                 cursor.insertText(plain(block.spans), self._character_format(block, Span("")))
-            elif block.kind == TABLE:
+            elif block.kind == kinds.TABLE:
                 self._insert_table(cursor, block)
             else:
                 self._insert_text(cursor, block)
@@ -317,7 +297,7 @@ class BlockDocument(QtGui.QTextDocument):
             cursor.insertBlock(block_format, self._character_format(block, Span("")))
         else:
             cursor.setBlockFormat(block_format)
-        if block.marker and block.marker not in TICK_BOXES:
+        if block.marker and block.marker not in kinds.TICK_BOXES:
             cursor.createList(_list_format(block))
         for span in block.spans:
             self._insert_span(cursor, block, span)
@@ -389,7 +369,7 @@ class BlockDocument(QtGui.QTextDocument):
         if same < len(old.spans) and rest:
             before, after = old.spans[same], rest[0]
             alike = (before.style, before.link) == (after.style, after.link)
-            if alike and not after.style & FORMULA and after.text.startswith(before.text):
+            if alike and not after.style & kinds.FORMULA and after.text.startswith(before.text):
                 stale -= units(before.text)
                 rest[0] = Span(after.text[len(before.text) :], after.style, after.link)
         cursor.beginEditBlock()
@@ -398,32 +378,32 @@ class BlockDocument(QtGui.QTextDocument):
             cursor.setPosition(cursor.position() - stale, QtGui.QTextCursor.MoveMode.KeepAnchor)
             cursor.removeSelectedText()
         for span in rest:
-            if new.kind == CODE:
+            if new.kind == kinds.CODE:
                 cursor.insertText(span.text, self._character_format(new, span))
             else:
                 self._insert_span(cursor, new, span)
-        if new.kind != CODE:
+        if new.kind != kinds.CODE:
             cursor.mergeBlockFormat(_block_format(new, self._line(new)))
         cursor.endEditBlock()
 
     def _character_format(self, block: Block, span: Span) -> QtGui.QTextCharFormat:
         tokens, result = self._style.tokens, QtGui.QTextCharFormat()
         result.setForeground(QtGui.QBrush(QtGui.QColor(tokens.text_2 if block.quote else tokens.text)))
-        if block.kind == CODE:
+        if block.kind == kinds.CODE:
             return result
-        if block.kind == HEADING:
+        if block.kind == kinds.HEADING:
             result.setProperty(QtGui.QTextFormat.Property.FontPixelSize, self._size(block))
             result.setFontWeight(QtGui.QFont.Weight.DemiBold)
-        if span.style & BOLD:
+        if span.style & kinds.BOLD:
             result.setFontWeight(QtGui.QFont.Weight.DemiBold)
-        if span.style & ITALIC:
+        if span.style & kinds.ITALIC:
             result.setFontItalic(True)
-        if span.style & STRUCK:
+        if span.style & kinds.STRUCK:
             result.setFontStrikeOut(True)
-        if span.style & INLINE_CODE or (span.style & FORMULA and formula_of(span) is None):
+        if span.style & kinds.INLINE_CODE or (span.style & kinds.FORMULA and formula_of(span) is None):
             result.setFontFamilies(self._style.code_font.families())
             result.setProperty(QtGui.QTextFormat.Property.FontPixelSize, self._style.code_font.pixelSize())
-        if span.style & (INLINE_CODE | IMAGE):
+        if span.style & (kinds.INLINE_CODE | kinds.IMAGE):
             result.setBackground(QtGui.QBrush(QtGui.QColor(tokens.hover)))
         if span.link:
             result.setAnchor(True)
@@ -443,7 +423,7 @@ _ALIGNMENT = {
 def _grew(old: Block, new: Block) -> bool:
     """Return whether two blocks differ only in their text."""
     apart = [(each.kind, each.level, each.indent, each.quote, each.marker) for each in (old, new)]
-    return old.kind != TABLE and apart[0] == apart[1]
+    return old.kind != kinds.TABLE and apart[0] == apart[1]
 
 
 def _length(span: Span) -> int:
@@ -455,13 +435,13 @@ def _block_format(block: Block, line: int) -> QtGui.QTextBlockFormat:
     result = QtGui.QTextBlockFormat()
     heights = QtGui.QTextBlockFormat.LineHeightTypes
     cells = [cell for row in block.rows or ((block.spans,),) for cell in row]
-    has_formula = any(span.style & FORMULA for cell in cells for span in cell)
+    has_formula = any(span.style & kinds.FORMULA for cell in cells for span in cell)
     # A line with a tall formula is taller than the others.
     result.setLineHeight(line, (heights.MinimumHeight if has_formula else heights.FixedHeight).value)
-    alone = block.kind == PARAGRAPH and not block.marker and len(block.spans) == 1
+    alone = block.kind == kinds.PARAGRAPH and not block.marker and len(block.spans) == 1
     if alone and stands_apart(block.spans[0]):
         result.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-    if block.indent and (not block.marker or block.marker in TICK_BOXES):
+    if block.indent and (not block.marker or block.marker in kinds.TICK_BOXES):
         result.setIndent(block.indent)
     return result
 
@@ -529,11 +509,11 @@ def markdown_of(blocks: Sequence[Block], start: int, end: int) -> str:
     for block, begin, stop in _covered(blocks, start, end):
         if above is not None:
             items = above.indent and block.indent
-            tight = items or block.kind == LITERAL or (block.kind == CODE and not block.first)
+            tight = items or block.kind == kinds.LITERAL or (block.kind == kinds.CODE and not block.first)
             parts.append("\n" if tight else "\n\n")
         parts.append(_markdown(block, begin, stop))
         above = block
-    return "".join(parts).replace("\n```\n\n```", "").replace(BREAK, "")
+    return "".join(parts).replace("\n```\n\n```", "").replace(kinds.BREAK, "")
 
 
 def plain_of(blocks: Sequence[Block], start: int, end: int) -> str:
@@ -542,7 +522,7 @@ def plain_of(blocks: Sequence[Block], start: int, end: int) -> str:
     for block, begin, stop in _covered(blocks, start, end):
         marker = f"{block.marker} " if block.marker and not begin else ""
         parts.append("  " * max(0, block.indent - 1) + marker + block.text[begin:stop])
-    return "\n".join(parts).replace(BREAK, "")
+    return "\n".join(parts).replace(kinds.BREAK, "")
 
 
 def _covered(blocks: Sequence[Block], start: int, end: int) -> list[tuple[Block, int, int]]:
@@ -558,20 +538,20 @@ def _covered(blocks: Sequence[Block], start: int, end: int) -> list[tuple[Block,
 
 def _markdown(block: Block, begin: int, stop: int) -> str:
     quote = "> " * block.quote
-    if block.kind == RULE:
+    if block.kind == kinds.RULE:
         return quote + "---"
-    if block.kind == LITERAL:
+    if block.kind == kinds.LITERAL:
         return block.text[begin:stop]
-    if block.kind == TABLE:
+    if block.kind == kinds.TABLE:
         return _table(block) if begin == 0 and stop >= len(block.text) else block.text[begin:stop]
-    if block.kind == CODE:
+    if block.kind == kinds.CODE:
         code = block.text[begin:stop]
         fence = "````" if "```" in code else "```"
         return f"{fence}{block.language}\n{code}\n{fence}"
     text = inline(_sliced(block.spans, begin, stop)).replace("\n", "  \n")
     if begin:
         return quote + text
-    head = "#" * block.level + " " if block.kind == HEADING else ""
+    head = "#" * block.level + " " if block.kind == kinds.HEADING else ""
     marker = {"•": "- ", "☐": "- [ ] ", "☑": "- [x] ", "": ""}.get(block.marker, f"{block.marker} ")
     return quote + "  " * max(0, block.indent - (1 if marker else 0)) + head + marker + text
 
@@ -599,9 +579,9 @@ def inline(spans: Sequence[Span]) -> str:
     parts = []
     for span in spans:
         text = span.text
-        if span.style & INLINE_CODE:
+        if span.style & kinds.INLINE_CODE:
             text = f"`{text}`"
-        for style, mark in ((STRUCK, "~~"), (ITALIC, "*"), (BOLD, "**")):
+        for style, mark in ((kinds.STRUCK, "~~"), (kinds.ITALIC, "*"), (kinds.BOLD, "**")):
             if span.style & style:
                 text = f"{mark}{text}{mark}"
         if span.link and span.link != span.text:

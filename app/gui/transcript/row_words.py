@@ -6,17 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from string import Formatter
 
+from app.core import message as messages
 from app.core.definitions import SWITCH_ASSISTANT
-from app.core.message import (
-    CouncilPart,
-    Message,
-    MessageState,
-    ToolCall,
-    Total,
-    denied_because,
-    money_text,
-    used_text,
-)
+from app.core.message import Message, MessageState, ToolCall, Total, money_text, used_text
 from app.core.session import failure_text
 from app.core.texts import Texts, clock_text, visible
 from app.core.tool import READ_FILE_PART
@@ -59,7 +51,7 @@ def chips_of(
     name = model_of(message)
     if model and name and not leads:
         chips.append(HeaderChip(name))
-    if message.part == CouncilPart.DISSENT:
+    if message.part == messages.CouncilPart.DISSENT:
         chips.append(HeaderChip(texts("council.dissent")))
     if message.effort:
         chips.append(HeaderChip(texts.named("transcript.effort", message.effort)))
@@ -152,7 +144,7 @@ def tip_of(message: Message, texts: Texts) -> str:
 def permission_of(answer: str, texts: Texts) -> str:
     """Return what the user answered to an approval in words, with the reason for a refusal."""
     said = texts.named("transcript.permission", answer.partition("-")[0])
-    return " · ".join(filter(None, (said, visible(denied_because(answer)))))
+    return " · ".join(filter(None, (said, visible(messages.denied_because(answer)))))
 
 
 def why_of(message: Message, texts: Texts) -> str:
