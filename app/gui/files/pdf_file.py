@@ -185,10 +185,8 @@ class _Pages:
             yield
 
     def _set_piece(self, piece: list[Block], style: TextStyle, anchor: str) -> None:
-        block = piece[0]
-        shift = (
-            self._left + block.quote * QUOTE_STEP + (block.indent * INDENT if block.kind == kinds.CODE else 0)
-        )
+        block, code = piece[0], piece[0].kind == kinds.CODE
+        shift = self._left + block.quote * QUOTE_STEP + (block.indent * INDENT if code else 0)
         left = min(float(shift), self._width / 2 + BAR_STEP)
         if block.kind == kinds.RULE:
             line = QRectF(left, self._top + 6, self._width - left, 1)
@@ -196,7 +194,7 @@ class _Pages:
             self._top += 12
             self._draw_bar()
             return
-        padding = CODE_PADDING if block.kind == kinds.CODE else 0
+        padding = CODE_PADDING if code else 0
         document = BlockDocument(style, piece)
         if anchor:
             _name(document, anchor)
@@ -205,7 +203,7 @@ class _Pages:
         for bottom in self._cuts(document):
             height = bottom - done
             area = QRectF(left, self._top, self._width - left, height)
-            if block.kind == kinds.CODE:
+            if code:
                 self._painter.fillRect(area, QtGui.QColor(LIGHT.hover))
             for depth in range(block.quote):
                 bar = QRectF(left - (block.quote - depth) * QUOTE_STEP, self._top, 2, height)

@@ -228,10 +228,6 @@ class Canvas(QObject):
         """Return the ids of the rows on screen."""
         return set(self._ids)
 
-    def unheld_row(self, row_id: str) -> PaintedRow:
-        """Return a row for what it says, without keeping it."""
-        return self.rows.make(self._model.index(row_id), self.style, 600)
-
     def row_at(self, point: QPoint) -> tuple[PaintedRow, QPoint] | None:
         """Return the row nearest to a point of the viewport, and the point in it."""
         for placed in self.placed:

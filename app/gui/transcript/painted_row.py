@@ -148,7 +148,7 @@ class TypingIndicator(QObject):
 
     def __init__(self, style: RowStyle, parent: QWidget) -> None:
         super().__init__(parent)
-        self._style, self._widget = style, parent
+        self.style, self._widget = style, parent
         self._speaker: RowSpeaker | None = None
         self._role = self._words = ""
         self._begun = 0.0
@@ -165,16 +165,12 @@ class TypingIndicator(QObject):
     @property
     def height(self) -> int:
         """The height in pixels."""
-        return self._style.tall(52)
+        return self.style.tall(52)
 
     @property
     def moving(self) -> bool:
         """Whether its dots move."""
         return self._timer.isActive()
-
-    def set_style(self, style: RowStyle) -> None:
-        """Paint in another look."""
-        self._style = style
 
     def dress(self, speaker: RowSpeaker) -> None:
         """Show the same speaker in other colours or words; the seconds go on."""
@@ -201,7 +197,7 @@ class TypingIndicator(QObject):
     def waiting_text(self) -> str:
         """Return what is waited for, and how long it has taken."""
         seconds = int(monotonic() - self._begun)
-        texts = self._style.texts
+        texts = self.style.texts
         if self._thinks():
             return texts("transcript.thinking_for", time=clock_text(seconds))
         if seconds < 3:
@@ -225,7 +221,7 @@ class TypingIndicator(QObject):
         """Paint into the space under the last row."""
         if self._speaker is None:
             return
-        style = self._style
+        style = self.style
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         left = rect.left() + style.margin
         text_left = left + style.text_left

@@ -24,6 +24,7 @@ from app.gui.transcript.row_text import COLUMN, COMPACT, Picture, Range, RowStyl
 from app.gui.transcript.search import Search
 from app.gui.transcript.transcript_model import TranscriptModel
 from app.gui.widgets.badge import fill_box, paint_box, paint_text
+from app.gui.widgets.notices import announce
 from app.gui.widgets.question_card import PromptCard
 from app.gui.widgets.text import plain_tip, tell_as
 
@@ -175,8 +176,7 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
     def _read_out(self, row_id: str) -> None:
         """Have a screen reader read a finished message out, if one is running."""
         if QtGui.QAccessible.isActive():
-            event = QtGui.QAccessibleAnnouncementEvent(self, self.describe(row_id))
-            QtGui.QAccessible.updateAccessibility(event)
+            announce(self, self.describe(row_id))
 
     def _make_style(self, tokens: Tokens, texts: Texts) -> RowStyle:
         font, find = body_font(self.font()), self._pictures.thumbnail
@@ -200,7 +200,7 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         if self.accessibleName() == self.canvas.style.texts("transcript.name"):
             self.setAccessibleName(texts("transcript.name"))
         style = self._make_style(tokens, texts)
-        self.typing.set_style(style)
+        self.typing.style = style
         self.pill.setFont(sized(self.pill.font(), 12))
         self.canvas.restyle(style)
         self.verticalScrollBar().update()
@@ -220,7 +220,7 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
 
     def describe(self, row_id: str) -> str:
         """Return who speaks and the finished text, as a screen reader says it."""
-        return self.canvas.unheld_row(row_id).describe()
+        return self.canvas.rows.make(self.model.index(row_id), self.canvas.style, 600).describe()
 
     def unfolded(self, row_id: str) -> bool | None:
         """Return whether a row is unfolded; None if it cannot be folded."""

@@ -17,7 +17,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.tasks import timer
 from app.gui.widgets.badge import HeadingIcon
 from app.gui.widgets.boxes import Frame, hbox, vbox
-from app.gui.widgets.controls import button, icon_button
+from app.gui.widgets.controls import Button, button, icon_button
 from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip, say
 
 TOAST_MS = 8_000
@@ -44,21 +44,19 @@ class Toast(Frame):
         self.undoes = undoes and act is not None
         self.lasting: Callable[[], object] | None = None
         """What takes back what it says once it has disappeared, None for nothing."""
-        self.button = button("", "toast_action") if act is not None else None
+        self.button: Button | None = None
         label = plain_label(wrap=True, text=text)
         self.setAccessibleName(text)
         row = hbox((label, 1), inside=self, margins=(14, 9, 10, 9), spacing=14)
-        if act is not None and self.button is not None:
-            self.button.setText(action)
-            self.button.clicked.connect(self._on_used)
-            self.button.clicked.connect(lambda: act())
-            self.button.installEventFilter(self)
-            row.addWidget(self.button)
         label.ensurePolished()
         metrics = label.fontMetrics()
         width = min(metrics.horizontalAdvance(text), LETTERS * metrics.averageCharWidth())
-        # The action's full width is added to that of the text.
-        if self.button is not None:
+        if act is not None:
+            self.button = button("", "toast_action", self._on_used, text=action)
+            self.button.clicked.connect(lambda: act())
+            self.button.installEventFilter(self)
+            row.addWidget(self.button)
+            # The action's full width is added to that of the text.
             self.button.ensurePolished()
             width += self.button.sizeHint().width() + row.spacing()
         self._width = max(220, width + AROUND)
