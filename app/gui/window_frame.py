@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from app.gui.display.theme import Tokens
-from app.gui.widgets.boxes import add_page, hbox, vbox
+from app.gui.widgets.boxes import add_page, hbox, stack, vbox
 
 if TYPE_CHECKING:
     from app.gui.display.appearance import Language, Look
@@ -163,7 +163,7 @@ class WindowFrame(AppWindow):
     def furnish(self, language: "Language", look: "Look") -> None:
         """Add the widgets."""
         from PySide6.QtCore import Qt
-        from PySide6.QtWidgets import QFrame, QScrollArea, QStackedWidget
+        from PySide6.QtWidgets import QFrame, QScrollArea
 
         from app.gui.commands import written_keys
         from app.gui.navigation.side_bar import SideBar, SideSplitter
@@ -182,8 +182,7 @@ class WindowFrame(AppWindow):
         self.first_page = FirstPage(language, look)
         self.chat_page = ChatPage(language, look, self.first_page)
         self.chat_page.chat_composer.hold(True)
-        self.main_area = QStackedWidget()
-        self.main_area.addWidget(self.chat_page)
+        self.main_area = stack(self.chat_page)
         middle = QWidget()
         vbox(self.top_bar, self.banner, (self.main_area, 1), inside=middle, spacing=0)
         middle.setMinimumWidth(320)
@@ -197,9 +196,8 @@ class WindowFrame(AppWindow):
         self._body = QWidget()
         hbox(self.splitter, inside=self._body)
         self.toasts = Toasts(middle)
-        scrolled = QScrollArea()
+        scrolled = QScrollArea(widgetResizable=True)
         scrolled.setFrameShape(QFrame.Shape.NoFrame)
-        scrolled.setWidgetResizable(True)
         # The Tab key scrolls to what it focuses.
         scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scrolled.setWidget(self._body)
