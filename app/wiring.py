@@ -20,6 +20,7 @@ from app.files.reader import FileReaders
 from app.markdown_page import as_html, tamed
 from app.providers.external_agents import ExternalAgents
 from app.providers.fact_book import FactBook
+from app.providers.local_models import ModelFolder
 from app.providers.model_file import find_model
 from app.providers.new_version import VersionFile
 from app.providers.remote import RemoteModels
@@ -174,6 +175,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
     )
     if lock is not None:
         await agents.end_left()
+    known = resources_dir() / "models"
     models = RemoteModels(
         agents=agents,
         providers=functools.partial(provider_of, documents),
@@ -182,9 +184,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         redact=secrets.redact,
         log_dir=paths.logs,
         model_file=functools.partial(find_model, paths.root),
-        model_folder=paths.root / "models",
-        catalogue=catalogue or resources_dir() / "models" / "catalogue.json",
-        licences=resources_dir() / "models" / "licences",
+        local=ModelFolder(paths.root / "models", catalogue or known / "catalogue.json", known / "licences"),
         book=book,
     )
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from app.core.ids import utc_now
@@ -102,9 +103,8 @@ class HostLog:
                 return
             self._lines.append(line)
             if self._writer is None:
-                self._writer = threading.Thread(
-                    target=self._write_lines, args=(self._path,), name="host log", daemon=True
-                )
+                write = partial(self._write_lines, self._path)
+                self._writer = threading.Thread(target=write, name="host log", daemon=True)
                 self._writer.start()
 
     def write_all(self, lines: Iterable[bytes]) -> None:

@@ -81,10 +81,8 @@ class FileReaders:
         text, itself, *pages = await asyncio.to_thread(_divided, data, header["sizes"])
         name, data_text = clean_text(path.name), _in_base_64(itself)
         pictures = tuple(map(_in_base_64, pages))
-        attachment = Attachment(
-            name=name, media_type=files.PDF, text=text.decode(), data=data_text, pages=pictures
-        )
-        return files.SeenFile(attachment=attachment, pages=header["pages"], shown=len(pages))
+        seen = Attachment(name=name, media_type=files.PDF, text=text.decode(), data=data_text, pages=pictures)
+        return files.SeenFile(attachment=seen, pages=header["pages"], shown=len(pages))
 
 
 async def _made_of(request: Mapping[str, Any], problem: str, seconds: float = 0.0) -> bytes:

@@ -96,9 +96,9 @@ class FactBook:
 
     def note_quirks(self, base_url: str, model: str, fields: Mapping[str, Any]) -> None:
         """Remember how a model must be asked."""
-        self._quirks[base_url, model] = KnownQuirks(
-            base_url=base_url, model=model, at=utc_now(), quirks=msgspec.convert(fields, ModelQuirks)
-        )
+        quirks = msgspec.convert(fields, ModelQuirks)
+        known = KnownQuirks(base_url=base_url, model=model, at=utc_now(), quirks=quirks)
+        self._quirks[base_url, model] = known
         self._keep()
 
     async def close(self) -> None:

@@ -44,9 +44,8 @@ EMBEDDED_FACTS = replace(_PLAIN, window=EMBEDDED_WINDOW, tools=False, images=Fal
 
 def embedded_spec(model_file: Path) -> ServerSpec:
     """Return how the built-in model is run."""
-    return ServerSpec(
-        model=EMBEDDED_MODEL, file=str(model_file), n_ctx=EMBEDDED_WINDOW, slots=4, memory=_EMBEDDED_MEMORY
-    )
+    file, memory = str(model_file), _EMBEDDED_MEMORY
+    return ServerSpec(model=EMBEDDED_MODEL, file=file, n_ctx=EMBEDDED_WINDOW, slots=4, memory=memory)
 
 
 @cache
@@ -240,16 +239,14 @@ class ModelFolder:
     """
 
     def __init__(self, folder: Path, catalogue: Path | None, licences: Path | None = None) -> None:
-        self._folder = folder
+        self.folder = folder
         self._licences = licences
         self._catalogue_file = catalogue
 
     def models(self) -> tuple[LocalModel, ...]:
         """Return the models of the catalogue, then those added from files."""
         installed = {model.id: model for model in map(self._installed, self._records()) if model is not None}
-        known = [
-            installed.pop(item.id) if item.id in installed else self._partly(item) for item in self._catalogue
-        ]
+        known = [installed.pop(item.id, self._partly(item)) for item in self._catalogue]
         return (*known, *installed.values())
 
     def total_memory(self) -> int:
@@ -294,7 +291,7 @@ class ModelFolder:
         self, model: LocalModel, source: str, on_progress: Callable[[FetchProgress], None]
     ) -> None:
         """Download a model's file; see `LocalModelFiles`."""
-        target = self._folder / model.id / model.file
+        target = self.folder / model.id / model.file
         job = {"urls": model.addresses(source), "size": model.size, "sha256": model.sha256}
         job["target"] = str(target)
         await asyncio.to_thread(make_private_folder, target.parent)
@@ -324,12 +321,9 @@ class ModelFolder:
         except GgufError as error:
             raise BadInput(f"gguf_{error.problem}", name=path.name, detail=error.detail) from error
         n_ctx = min(header.context, LocalModel(id="", size=0).n_ctx)
-        free, name = self._free_id(path.stem), clean_text(header.name or path.stem)[:80]
-        model = LocalModel(
-            id=free, size=header.size, path=str(path), done=header.size, name=name, n_ctx=n_ctx
-        )
-        family = clean_text(header.architecture)[:40]
-        model = replace(model, family=family, memory=header.memory(n_ctx))
+        name, family = clean_text(header.name or path.stem)[:80], clean_text(header.architecture)[:40]
+        model = LocalModel(id=self._free_id(path.stem), name=name, family=family, size=header.size)
+        model = replace(model, path=str(path), done=header.size, n_ctx=n_ctx, memory=header.memory(n_ctx))
         self._keep(model, trial=True)
         return model
 
@@ -343,7 +337,7 @@ class ModelFolder:
 
     async def remove(self, model_id: str) -> None:
         """Delete a model's folder. Raises StorageError."""
-        folder = self._folder / model_id
+        folder = self.folder / model_id
         try:
             with contextlib.suppress(FileNotFoundError):
                 await asyncio.to_thread(shutil.rmtree, folder)
@@ -365,7 +359,7 @@ class ModelFolder:
     def _records(self) -> list[dict[str, Any]]:
         """Return the records of all models but those on trial: such a trial has not ended."""
         try:
-            folders = sorted(path for path in self._folder.iterdir() if path.is_dir())
+            folders = sorted(path for path in self.folder.iterdir() if path.is_dir())
         except OSError:
             return []
         records = [self._record(folder.name) for folder in folders]
@@ -376,7 +370,7 @@ class ModelFolder:
         if not _ID.fullmatch(model_id):
             return {}
         try:
-            record = object_in((self._folder / model_id / _RECORD).read_bytes()) or {}
+            record = object_in((self.folder / model_id / _RECORD).read_bytes()) or {}
         except OSError:
             return {}
         return record if record.get("id") == model_id else {}
@@ -392,7 +386,7 @@ class ModelFolder:
 
     def _partly(self, model: LocalModel) -> LocalModel:
         """Return a model of the catalogue with what was downloaded of it."""
-        part = self._folder / model.id / f"{model.file}.part"
+        part = self.folder / model.id / f"{model.file}.part"
         try:
             return replace(model, done=min(part.stat().st_size, model.size))
         except OSError:
@@ -400,7 +394,7 @@ class ModelFolder:
 
     def _keep_papers(self, model: LocalModel) -> None:
         """Put the licence, or where it stands, and the origin beside a downloaded file. Raises OSError."""
-        folder = self._folder / model.id
+        folder = self.folder / model.id
         text = f"{model.licence}\n{model.licence_page}\n"
         if self._licences is not None and (whole := self._licences / f"{model.licence}.txt").is_file():
             text = whole.read_text(encoding="utf-8")
@@ -410,7 +404,7 @@ class ModelFolder:
         (folder / "NOTICE.txt").write_text(origin + terms, encoding="utf-8")
 
     def _keep(self, model: LocalModel, *, trial: bool) -> None:
-        folder = self._folder / model.id
+        folder = self.folder / model.id
         make_private_folder(folder)
         replace_text(folder / _RECORD, json.dumps({**asdict(model), "trial": trial}, indent=1))
 

@@ -60,10 +60,9 @@ class RemoteModels(HostClient):
     """Asks models through the host, which it starts, restarts and stops.
 
     `providers` and `key` look up a provider by its id; `unreadable` returns where its entry cannot be read,
-    or ""; `redact` removes the known keys from a text; `log_dir` is for the host's standard error,
-    `model_folder` for the files of models on this computer, `catalogue` the list of those that can be
-    downloaded, `licences` the folder of their licences' texts; `limits` replaces the usual limits; `book`
-    remembers what is known about models; `agents` are asked where a provider is a program.
+    or ""; `redact` removes the known keys from a text; `log_dir` is for the host's standard error, `local`
+    has the models on this computer; `limits` replaces the usual limits; `book` remembers what is known about
+    models; `agents` are asked where a provider is a program.
     """
 
     def __init__(
@@ -75,9 +74,7 @@ class RemoteModels(HostClient):
         redact: Callable[[str], str] = lambda text: text,
         log_dir: Path | None = None,
         model_file: Callable[[], Path | None] = find_model,
-        model_folder: Path | None = None,
-        catalogue: Path | None = None,
-        licences: Path | None = None,
+        local: local_models.ModelFolder | None = None,
         limits: ModelLimits | None = None,
         book: FactBook | None = None,
         agents: ExternalAgents | None = None,
@@ -87,8 +84,7 @@ class RemoteModels(HostClient):
         self._key = key
         self._unreadable = unreadable
         self._model_file = model_file
-        self._model_folder = model_folder
-        self.local = local_models.ModelFolder(model_folder or Path(os.devnull), catalogue, licences)
+        self.local = local or local_models.ModelFolder(Path(os.devnull), None)
         self._limits = limits
         self._book = book or FactBook()
         self._agents = agents
@@ -124,7 +120,8 @@ class RemoteModels(HostClient):
 
     def can_fetch_embedded(self) -> bool:
         """Return whether only the built-in model's file is missing; loads nothing."""
-        return self._model_folder is not None and local_models.has_llama() and self._model_file() is None
+        has_place = self.local.folder != Path(os.devnull)
+        return has_place and local_models.has_llama() and self._model_file() is None
 
     def embedded_model(self) -> LocalModel:
         """Return the built-in model, whose file may be missing; loads nothing."""
@@ -141,7 +138,7 @@ class RemoteModels(HostClient):
     async def remove_embedded(self) -> None:
         """Delete the built-in model's file. Raises BadInput if Moot did not download it, StorageError."""
         path = await asyncio.to_thread(self._model_file)
-        if path is None or path.parent != self._model_folder:
+        if path is None or path.parent != self.local.folder:
             raise BadInput("model_not_ours", path=path)
         await self.unload(catalog.EMBEDDED_MODEL)
         try:
@@ -154,8 +151,7 @@ class RemoteModels(HostClient):
 
         Cancelling ends the download and leaves nothing. Raises MootError (model_not_fetched).
         """
-        assert self._model_folder is not None
-        await processes.in_thread(partial(fetch_model, self._model_folder), progress, "model_not_fetched")
+        await processes.in_thread(partial(fetch_model, self.local.folder), progress, "model_not_fetched")
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Delta, None]:
         """Ask a model or an external agent; see `core.provider.Models`.

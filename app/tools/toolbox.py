@@ -404,9 +404,8 @@ class Toolbox:
     def _attachments(self, files: list[Mapping[str, Any]]) -> tuple[Attachment, ...]:
         """Return files of the host as attachments."""
         clean = self._host.clean
-        return tuple(
-            Attachment(**dict(file, name=clean(file["name"]), text=clean(file["text"]))) for file in files
-        )
+        made = (dict(file, name=clean(file["name"]), text=clean(file["text"])) for file in files)
+        return tuple(Attachment(**fields) for fields in made)
 
     def _prompts(self, server: str, listed: list[Mapping[str, Any]]) -> tuple[ServerPrompt, ...]:
         """Return the listed prompts of a server, each called by its title and the server's name."""

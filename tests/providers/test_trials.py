@@ -14,6 +14,7 @@ from app.core import catalog
 from app.core.catalog import ProviderConfig
 from app.core.errors import MootError
 from app.providers import model_file
+from app.providers.local_models import ModelFolder
 from app.providers.remote import RemoteModels
 from tests.providers.conftest import Book
 from tests.wire.fixtures import FOUR
@@ -126,7 +127,8 @@ async def test_fetching_the_embedded_model_tells_how_far_it_is_and_can_be_ended(
 
     monkeypatch.setattr(processes, "installers", installers)
     folder = tmp_path / "models"
-    models = RemoteModels(providers=book.config, key=book.key, model_file=lambda: None, model_folder=folder)
+    local = ModelFolder(folder, None)
+    models = RemoteModels(providers=book.config, key=book.key, model_file=lambda: None, local=local)
     told: list[tuple[int, int]] = []
     fetching = asyncio.create_task(models.fetch_embedded(lambda *step: told.append(step)))
     async with asyncio.timeout(20):

@@ -59,9 +59,8 @@ def main() -> int:
             if sys.platform != "win32":
                 # Its signal ends the process.
                 signal.setitimer(signal.ITIMER_PROF, _COMPARING_SECONDS)
-            old, new = (
-                visible(b64decode(item).decode("utf-8-sig")).splitlines() for item in request["compare"]
-            )
+            texts = (b64decode(item).decode("utf-8-sig") for item in request["compare"])
+            old, new = (visible(text).splitlines() for text in texts)
             data, answer = "\n".join(difference(old, new)).encode(), {}
         elif is_image_file(path):
             from app.files.file_reader.picture import read

@@ -167,9 +167,8 @@ def _counts(items: QtGui.QTextList) -> bool:
 def _add_picture(run: Run, form: QtGui.QTextImageFormat) -> None:
     """Add a picture that the page holds itself, encoded again."""
     head, _, data = form.name().partition(",")
-    image = (
-        QtGui.QImage.fromData(base64.b64decode(data)) if head.startswith("data:image/") else QtGui.QImage()
-    )
+    held = base64.b64decode(data) if head.startswith("data:image/") else b""
+    image = QtGui.QImage.fromData(held)
     if not image.isNull():
         wide = (form.width() or image.width()) * _PIXEL
         scale = min(1.0, _ROOM[0] / wide, _ROOM[1] / (wide * image.height() / image.width()))

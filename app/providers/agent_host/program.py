@@ -267,9 +267,8 @@ class AgentProgram:
         self.listeners: dict[str, Listener] = {}
         self.kept: dict[str, dict[str, Any]] = {}
         self.told: Mapping[str, Any] = {}
-        self._readers = [
-            start_owned(work) for work in (self._read_lines(), self._read_errors(), self._watch())
-        ]
+        works = (self._read_lines(), self._read_errors(), self._watch())
+        self._readers = [start_owned(work) for work in works]
 
     @classmethod
     async def start(cls, line: Mapping[str, Any]) -> "AgentProgram":

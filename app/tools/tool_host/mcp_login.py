@@ -85,10 +85,8 @@ class Redirect:
                 asked = await reader.readuntil(b"\r\n\r\n")
             status, text = self._take(asked.decode("latin-1").split(" "))
             body = f"<!doctype html><meta charset=utf-8><title>Moot</title><p>{escape(text)}</p>".encode()
-            head = (
-                f"HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {len(body)}"
-            )
-            head += "\r\nconnection: close\r\nreferrer-policy: no-referrer\r\n\r\n"
+            head = f"HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\nconnection: close\r\n"
+            head += f"content-length: {len(body)}\r\nreferrer-policy: no-referrer\r\n\r\n"
             writer.write(head.encode() + body)
             await writer.drain()
         writer.close()
@@ -102,9 +100,8 @@ class Redirect:
             said = given.get("error_description") or given.get("error") or "no code"
             self.came.set_exception(LoginProblem(f"The login was refused: {visible(said)[:200]}"))
             return "200 OK", "The login was refused. You can close this page."
-        self.came.set_result(
-            auth.AuthorizationCodeResult(code=given["code"], state=given["state"], iss=given.get("iss"))
-        )
+        code = {"code": given["code"], "state": given["state"], "iss": given.get("iss")}
+        self.came.set_result(auth.AuthorizationCodeResult.model_validate(code))
         return "200 OK", "You can close this page and return to Moot."
 
 
@@ -186,10 +183,9 @@ class Login(OAuthClientProvider):
             context.client_info = auth.OAuthClientInformationFull.model_validate(kept["client"])
             context.current_tokens = auth.OAuthToken.model_validate(kept["tokens"])
             context.oauth_metadata = auth.OAuthMetadata.model_validate(kept["metadata"])
-            if kept["resource"]:
-                context.protected_resource_metadata = auth.ProtectedResourceMetadata.model_validate(
-                    kept["resource"]
-                )
+            if resource := kept["resource"]:
+                read = auth.ProtectedResourceMetadata.model_validate
+                context.protected_resource_metadata = read(resource)
             # Without a known end the library would use a token until it is refused, and then not refresh it.
             context.token_expiry_time = float(kept["expires"])
         except (ValueError, KeyError, TypeError, ValidationError):

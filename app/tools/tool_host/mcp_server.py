@@ -283,9 +283,8 @@ class Server:
         try:
             yield self._client
         except TimeoutError:
-            raise ToolError(
-                f"The MCP server {self.name!r} gave no answer within {self._limits['call']:.0f} seconds."
-            ) from None
+            within = f"within {self._limits['call']:.0f} seconds"
+            raise ToolError(f"The MCP server {self.name!r} gave no answer {within}.") from None
         except ToolError:
             raise
         except Exception as error:
@@ -408,9 +407,8 @@ class Server:
         program = await server_processes.resolve(str(self.entry["command"]), cwd, path)
         self._log.note(f"(connecting) {program}")
         command, env = [program, *self.entry.get("args", ())], system_environment() | {"PATH": path}
-        return stdio_transport(
-            command, self._guard, self._log, self._tell_groups, env=env | variables, cwd=cwd
-        )
+        how = {"env": env | variables, "cwd": cwd}
+        return stdio_transport(command, self._guard, self._log, self._tell_groups, **how)
 
     def _tell_groups(self) -> None:
         self._news({"groups": sorted(GROUPS)})

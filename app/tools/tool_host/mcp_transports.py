@@ -379,9 +379,8 @@ def mend_lists(result: dict[str, Any]) -> list[str]:
             sound = _mended(entry, kind, key)
             if sound is None:
                 name = entry.get(key) if isinstance(entry, Mapping) else None
-                unusable.append(
-                    visible(name)[:_NAME_CHARACTERS] if isinstance(name, str) and name else f"#{place}"
-                )
+                named = visible(name)[:_NAME_CHARACTERS] if isinstance(name, str) else ""
+                unusable.append(named or f"#{place}")
             else:
                 mended.setdefault(sound[key], sound)
         result[field] = list(mended.values())
@@ -398,13 +397,13 @@ def _mended(entry: object, kind: type[BaseModel], key: str) -> dict[str, Any] | 
         sound["inputSchema"] = {**(schema if isinstance(schema, dict) else {}), "type": "object"}
         if isinstance(shape := sound.get("outputSchema"), dict) and shape.get("type") != "object":
             del sound["outputSchema"]
-    try:
-        kind.model_validate(sound, by_name=False)
-    except ValidationError as error:
-        wrong = {str(item["loc"][0]) for item in error.errors() if item["loc"]}
-        sound = {name: value for name, value in sound.items() if name not in wrong}
+    # Once more without what is wrong.
+    for _ in range(2):
         try:
             kind.model_validate(sound, by_name=False)
-        except ValidationError:
-            return None
-    return sound
+        except ValidationError as error:
+            wrong = {str(item["loc"][0]) for item in error.errors() if item["loc"]}
+            sound = {name: value for name, value in sound.items() if name not in wrong}
+        else:
+            return sound
+    return None
