@@ -81,8 +81,20 @@ async def test_a_chat_in_settings_mode_is_not_offered_what_acts_and_is_refused_i
     switch = desk.chat_page.chat_composer.settings_mode
     assert switch in person.find("tools_button").choices.actions()
     assert "can’t open pages" in switch.text()
+    menu = person.find("tools_button").choices
+
+    def tools() -> tuple[str, dict[str, tuple[bool, bool]]]:
+        switches = menu.actions()[0].menu().actions()
+        named = {one.text(): (one.isChecked(), one.isEnabled()) for one in switches}
+        return menu.actions()[0].text(), named
+
+    title, before = tools()
+    assert title == "Built in · 2 of 2 on" and set(before.values()) == {(True, True)}
     switch.trigger()
     await until(lambda: chip.text() == "Settings mode")
+    title, now = tools()
+    assert title == "Built in · 1 of 2 on", "what settings mode closes is not on"
+    assert sorted(now.values()) == [(False, False), (True, True)]
     page = await say(person, "Open the page.")
     await until(lambda: page.session.status == Status.IDLE, what="the answer")
     assert (
@@ -95,6 +107,7 @@ async def test_a_chat_in_settings_mode_is_not_offered_what_acts_and_is_refused_i
     # Back again, in the chat there is: it is offered, and asks.
     switch.trigger()
     await until(lambda: not chip.text())
+    assert tools() == ("Built in · 2 of 2 on", before)
     wire_servers["openai"].script(MODEL, lambda _: Answer(calls=(OPEN,)))
     await say(person, "Open it now.")
     await until(lambda: page.session.status == Status.WAITING, what="the approval")

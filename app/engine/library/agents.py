@@ -214,6 +214,11 @@ class Assistants(Definitions[Agent]):
         given = (ToolChoice(key=tool.key, description=tool.description, group=tool.group) for tool in known)
         return (_CALL_OTHERS, *given)
 
+    def closed(self, agent: Agent | None, mode: str) -> frozenset[str]:
+        """Return the keys of the tools that an assistant may not use in a mode, whatever it is given."""
+        of_servers = self._tools.server_tools(agent.mcp_servers) if agent is not None else ()
+        return frozenset(tool.key for tool in (*self._tools.allowed(), *of_servers) if mode not in tool.modes)
+
     def _checked(self, definition: Agent) -> Agent:
         agent = super()._checked(definition)
         if len(agent.instructions) > MAX_INSTRUCTIONS:

@@ -297,6 +297,7 @@ class ChatController(PageController):
             [tool.key for tool in self._engine.assistants.tools() if listed & {tool.key, tool.group}],
             [status for status in self._engine.servers.all() if status.server.name in servers],
             tools_off(self._engine.settings(), chosen.id) if chosen else (),
+            self._engine.assistants.closed(chosen, mode),
         )
 
     async def _switch_tool(self, tool: str, on: bool) -> None:

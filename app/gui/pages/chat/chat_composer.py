@@ -328,9 +328,15 @@ class ChatComposer(AttachingComposer):
         self._fit_hint()
 
     def show_tools(
-        self, tools: Sequence[str], servers: Sequence[ServerStatus], off: Collection[str] = ()
+        self,
+        tools: Sequence[str],
+        servers: Sequence[ServerStatus],
+        off: Collection[str] = (),
+        closed: Collection[str] = (),
     ) -> None:
-        """Show the tools of the assistant by server, each with a switch; those `off` are switched off."""
+        """Show the tools of the assistant by server, each with a switch; those `off` are switched off,
+        and those `closed` cannot be used in the session's mode.
+        """
         asking = [
             server
             for server in servers
@@ -338,26 +344,27 @@ class ChatComposer(AttachingComposer):
         ]
         self._show_asking(asking[0] if asking else None)
         words = self._language
-        shown = (tuple(tools), tuple(servers), frozenset(off), words.name)
+        shown = (tuple(tools), tuple(servers), frozenset(off), frozenset(closed), words.name)
         if shown == self._tools_shown and self._tools_later is None:
             return
-        count = sum(key not in off for key in (*tools, *(key for server in servers for key in server.tools)))
+        every = (*tools, *(key for server in servers for key in server.tools))
+        count = sum(key not in off and key not in closed for key in every)
         self.tools.show_words(words("chat.tools", count=count))
         restyle(self.tools, tone="warn" if asking else "")
         menu = self.tools.choices
         if menu.isVisible():
             # It stays open while tools are switched; its titles count them the next time.
-            self._tools_later = partial(self.show_tools, tools, servers, off)
+            self._tools_later = partial(self.show_tools, tools, servers, off, closed)
             return
         self._tools_shown = shown
         self.tools.clear()
         if tools:
             own = {key: tool_name(key, words.texts) for key in tools}
-            self._add_switches(words("chat.tools.own"), own, off)
+            self._add_switches(words("chat.tools.own"), own, off, closed)
         for status in servers:
             name, state = exact(status.server.name), words(f"server.state.{status.state}")
             names = {key: tool_name(key, words.texts) for key in status.tools}
-            inside = self._add_switches(name, names, off, state)
+            inside = self._add_switches(name, names, off, closed, state)
             inside.addSeparator()
             inside.addAction(words("chat.server.settings"), lambda: self.settings_requested.emit("servers"))
         if menu.isEmpty():
@@ -409,20 +416,30 @@ class ChatComposer(AttachingComposer):
         self._show_parts()
 
     def _add_switches(
-        self, title: str, names: Mapping[str, str], off: Collection[str], state: str = ""
+        self,
+        title: str,
+        names: Mapping[str, str],
+        off: Collection[str],
+        closed: Collection[str],
+        state: str = "",
     ) -> QMenu:
         """Add a menu with a switch for each tool; its title says how many are on,
         or the server's `state` without any.
         """
         words, menu = self._language, self.tools.choices
-        on = sum(key not in off for key in names)
+        on = sum(key not in off and key not in closed for key in names)
         said = words("chat.tools.on", count=on, all=len(names)) if names else state
         inside = SwitchMenu(unmarked(words("chat.server", name=title, state=said)), menu)
         menu.addMenu(inside)
         for key, name in names.items():
-            ticked(
-                inside, unmarked(name), key not in off, lambda on, tool=key: self.tool_switched.emit(tool, on)
+            usable = key not in closed
+            switch = ticked(
+                inside,
+                unmarked(name),
+                usable and key not in off,
+                lambda on, tool=key: self.tool_switched.emit(tool, on),
             )
+            switch.setEnabled(usable)
         return inside
 
     def show_limits(self, own: RunLimits | None, usual: RunLimits, near: str) -> None:
