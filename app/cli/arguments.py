@@ -10,13 +10,14 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, NoReturn, get_args, get_origin
 
 from app import __version__
 from app.core.errors import BadInput
+from app.core.frozen import Frozen
 from app.core.settings import MOST
 from app.core.texts import LANGUAGES, Texts, command_name
 from app.storage.paths import default_data_dir
@@ -104,8 +105,7 @@ DoneMeans = Annotated[Many, Typed("--done-means", text="done_means", metavar="TE
 Agreed = Annotated[bool, Typed("--yes", text="agree")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arguments:
+class Arguments(Frozen):
     """One command line; without a command the window opens. Paths are absolute."""
 
     command: str = ""
@@ -134,11 +134,6 @@ class Arguments:
         has_function = COMMANDS.get(self.command, ("",))[0] != ""
         return has_function and self.command not in _READING and self.action != "list"
 
-    @property
-    def for_function(self) -> dict[str, Any]:
-        """What the command's function is given."""
-        return {name: value for name, value in self.values.items() if not (self.action and name == "action")}
-
     def to_json(self) -> dict[str, object]:
         """Return the fields and the values as one JSON object."""
         return {**self.values, **{name: getattr(self, name) for name in _FIELDS}}
@@ -152,11 +147,7 @@ class Arguments:
         # Only the Moot that is given commands needs it.
         from app.storage.codec import check
 
-        values = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in record.items()
-            if name not in _FIELDS
-        }
+        values = _with_tuples({name: value for name, value in record.items() if name not in _FIELDS})
         found = cls(values=values, **{name: record[name] for name in _FIELDS if name in record})
         kinds, wrong = dict(_FIELDS), []
         if not found.caller:
@@ -206,26 +197,23 @@ def parameters_of(command: str, action: str) -> Iterator[tuple[str, Any, Typed]]
 THEMES = ("light", "dark", "system")
 _MODEL_TAG = re.compile(r"[A-Za-z0-9._@/+-]*")
 MAX_QUOTED = 300
+_WHAT = "argument (?P<what>[^:]+):"
 # argparse's English messages, with the code of Moot's own text for each.
 _COMPLAINTS = tuple(
     (code, re.compile(pattern, re.DOTALL))
     for code, pattern in (
         ("usage_missing", r"the following arguments are required: (?P<what>.+)"),
         ("usage_unknown", r"unrecognized arguments: (?P<what>.+)"),
-        (
-            "usage_choice",
-            r"argument (?P<what>[^:]+): invalid choice: (?P<value>.+) \(choose from (?P<choices>.+)\)",
-        ),
-        ("usage_number", r"argument (?P<what>[^:]+): invalid (?:int|whole) value: (?P<value>.+)"),
-        ("usage_amount", r"argument (?P<what>[^:]+): invalid amount value: (?P<value>.+)"),
-        ("usage_value", r"argument (?P<what>[^:]+): expected (?:one|at least one) argument"),
-        ("usage_no_value", r"argument (?P<what>[^:]+): ignored explicit argument (?P<value>.+)"),
+        ("usage_choice", rf"{_WHAT} invalid choice: (?P<value>.+) \(choose from (?P<choices>.+)\)"),
+        ("usage_number", rf"{_WHAT} invalid (?:int|whole) value: (?P<value>.+)"),
+        ("usage_amount", rf"{_WHAT} invalid amount value: (?P<value>.+)"),
+        ("usage_value", rf"{_WHAT} expected (?:one|at least one) argument"),
+        ("usage_no_value", rf"{_WHAT} ignored explicit argument (?P<value>.+)"),
     )
-)  # fmt: skip
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spec:
+class Spec(Frozen):
     """A participant of a debate as typed: `NAME=PROVIDER/MODEL` or `NAME=PROVIDER/MODEL:ROLE`."""
 
     name: str
@@ -302,13 +290,14 @@ def parse_arguments(arguments: Sequence[str], texts: Texts) -> Arguments:
         raise BadInput("key_as_argument")
     if unknown:
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-    typed: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in vars(parsed).items()
-        if value is not None and value is not False
-    }
+    given = vars(parsed).items()
+    typed = _with_tuples({name: value for name, value in given if value is not None and value is not False})
     own = {name: typed.pop(name) for name in _FIELDS if name in typed}
     return Arguments(**own, values=typed)
+
+
+def _with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 
 def wanted_language(arguments: Sequence[str]) -> str:
@@ -371,18 +360,16 @@ def _parser(texts: Texts, first: str) -> _Parser:
 
     def add_command(to: Any, command: str, action: str = "") -> None:
         words = texts(f"cli.help.{command}.{action}" if action else f"cli.help.{command}")
-        made: _Parser = to.add_parser(
-            action or command, help=words, description=words, allow_abbrev=False, parents=[for_all]
-        )
+        how = {"help": words, "description": words, "allow_abbrev": False, "parents": [for_all]}
+        made: _Parser = to.add_parser(action or command, **how)
         made.fill = functools.partial(fill, made, command, action)
 
     def fill(made: _Parser, command: str, action: str) -> None:
         if command not in _WITHOUT_JSON:
             add(made, "--json", text="json", action="store_true", default=argparse.SUPPRESS)
         if (actions := COMMANDS[command][1:]) and not action:
-            parts = made.add_subparsers(
-                dest="action", metavar="ACTION", parser_class=_Parser, help=texts("cli.help.what")
-            )
+            what = texts("cli.help.what")
+            parts = made.add_subparsers(dest="action", metavar="ACTION", parser_class=_Parser, help=what)
             for each in actions:
                 add_command(parts, command, each)
             return

@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -22,6 +21,7 @@ from app.cli.terminal import Out, TerminalOut, show_progress
 from app.core import events
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.files import FileText
+from app.core.frozen import Frozen
 from app.core.ids import is_id
 from app.core.message import MessageState
 from app.core.provider import ProviderStatus
@@ -147,8 +147,7 @@ def end_text(session: Session, live: LiveSession, texts: Texts, *, read: bool = 
     return f"\n{cost if read else ''}{last}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandRun:
+class CommandRun(Frozen):
     """One run of a command; `interrupted` asks it to pause what it has started."""
 
     moot: Moot

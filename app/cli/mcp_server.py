@@ -147,13 +147,8 @@ def _start_background(paths: DataPaths) -> psutil.Process:
     # An agent's environment may hold the agent's own keys besides those for Moot.
     own_keys = {name: value for name, value in os.environ.items() if name.startswith("MOOT_KEY_")}
     with _complaints(paths).open("wb") as complaints:
-        number = start_detached(
-            command,
-            stdin=subprocess.DEVNULL,
-            stderr=complaints,
-            env=moot_environment() | own_keys,
-            cwd=paths.root,
-        )
+        where = {"env": moot_environment() | own_keys, "cwd": paths.root}
+        number = start_detached(command, stdin=subprocess.DEVNULL, stderr=complaints, **where)
     return psutil.Process(number)
 
 
@@ -210,8 +205,7 @@ def serve(arguments: Arguments) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     calls = AgentCalls(DataPaths(arguments.root))
     server = _MootServer("moot", title="Moot", instructions=_ABOUT, version=__version__, log_level="CRITICAL")
-    tools = (calls.ask, calls.debate, calls.council, calls.wait, calls.say)
-    for tool in tools:
+    for tool in (calls.ask, calls.debate, calls.council, calls.wait, calls.say):
         server.add_tool(tool, annotations=_READS if tool == calls.wait else _ASKS)
     server.add_tool(calls.list_all, "list", annotations=_READS)
     asyncio.run(server.run_stdio_async())
@@ -381,8 +375,6 @@ class _MootServer(MCPServer[Any]):
                 return _failed(cause)
             if not isinstance(cause, ValidationError):
                 raise
-            wrong = (
-                f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
-                for fault in cause.errors(include_input=False, include_url=False)
-            )
+            faults = cause.errors(include_input=False, include_url=False)
+            wrong = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults)
             return _failed(CallError("arguments", "; ".join(wrong)))

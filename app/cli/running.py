@@ -68,9 +68,7 @@ async def write(paths: DataPaths, arguments: Arguments, out: Out, interrupted: I
         return await _write(paths, arguments, out, interrupted)
     except MovedError as moved:
         session_id = moved.session_id
-    again = Arguments(
-        command="resume", json=arguments.json, language=arguments.language, values={"session": session_id}
-    )
+    again = replace(arguments, command="resume", values={"session": session_id})
     for _ in range(_HAND_OVER_TRIES):
         # The window is just starting.
         with contextlib.suppress(UnansweredError):
@@ -152,11 +150,8 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
 
 def running_sessions(moot: Moot) -> list[str]:
     """Return the ids of the sessions that run here."""
-    return [
-        session.id
-        for session in moot.engine.sessions()
-        if session.status == Status.RUNNING and moot.engine.live(session.id) is not None
-    ]
+    running = (each.id for each in moot.engine.sessions() if each.status == Status.RUNNING)
+    return [session_id for session_id in running if moot.engine.live(session_id) is not None]
 
 
 async def put_away_all(moot: Moot) -> list[str]:

@@ -59,13 +59,13 @@ def keeps_permissions(folder: Path) -> bool:
     import tempfile
 
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".moot-") as file:
-        return not _mode(Path(file.name)) & _OTHERS
+        return not Path(file.name).stat().st_mode & _OTHERS
 
 
 def open_to_others(root: Path) -> int:
     """Return how many files and folders of the data directory other accounts may read or write."""
     with contextlib.suppress(OSError):
-        modes = [_mode(root), *(mode for _, mode in _entries(root))]
+        modes = [root.stat().st_mode, *(mode for _, mode in _entries(root))]
         return sum(bool(mode & _OTHERS) for mode in modes)
     return 0
 
@@ -90,10 +90,6 @@ def _close(path: Path, mode: int) -> None:
     if mode & _OTHERS:
         with contextlib.suppress(OSError):
             path.chmod(stat.S_IMODE(mode) & stat.S_IRWXU)
-
-
-def _mode(path: Path) -> int:
-    return path.stat().st_mode
 
 
 def _account(number: int) -> str:

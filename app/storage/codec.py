@@ -11,13 +11,13 @@ import functools
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 import msgspec
 
 from app.core.definitions import put_down
+from app.core.frozen import Frozen
 from app.core.json_values import json_name, json_of, objects_in
 from app.core.message import Author, Message, MessageState, PromptReason
 from app.core.session import (
@@ -47,8 +47,7 @@ _DECODER = msgspec.json.Decoder()
 _UNREAD: Any = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Wrong:
+class Wrong(Frozen, kw_only=False):
     """A field that could not be read: its path, whether it is MISSING or of a WRONG_TYPE,
     and what msgspec says.
     """
@@ -144,10 +143,8 @@ def _names(kind: Any) -> dict[str, tuple[str, Any]]:
 
     There are none where the names are the same at every depth.
     """
-    names = {
-        json_name(field): (field.name, _class_in(_types(kind)[field.name]))
-        for field in dataclasses.fields(kind)
-    }
+    types, fields = _types(kind), dataclasses.fields(kind)
+    names = {json_name(field): (field.name, _class_in(types[field.name])) for field in fields}
     same = all(name == own and not (inner and _names(inner)) for name, (own, inner) in names.items())
     return {} if same else names
 
@@ -246,9 +243,8 @@ def _part_data() -> Mapping[str, type]:
 @functools.cache
 def _has_parts(kind: Any) -> bool:
     """Return whether the class of what a record's `data` holds depends on its `part`, as in a message."""
-    return dataclasses.is_dataclass(kind) and any(
-        field.metadata.get("by_part") for field in dataclasses.fields(kind)
-    )
+    fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
+    return any(field.metadata.get("by_part") for field in fields)
 
 
 @functools.cache
@@ -294,12 +290,9 @@ def with_unknown(kind: type, before: Plain | None, now: Plain) -> Plain:
         elif now.get(name, unset[name]) == unset[name] and not _fits(hints[name], value):
             # It could not be read, and nothing has taken its place.
             whole[name] = value
-        elif (
-            isinstance(value, dict)
-            and isinstance(inside := now.get(name), dict)
-            and (inner := _class_in(hints[name])) is not None
-        ):
-            whole[name] = with_unknown(inner, value, inside)
+        elif isinstance(value, dict) and isinstance(inside := now.get(name), dict):
+            inner = _class_in(hints[name])
+            whole[name] = inside if inner is None else with_unknown(inner, value, inside)
     return whole
 
 
@@ -442,14 +435,9 @@ class MessageReader:
         author = record.get("author")
         if not isinstance(author, dict):
             return None
-        checked = {
-            **record,
-            "author": self._author(author),
-            "turn_id": self._once(record.get("turn_id")),
-            "parent_turn_id": self._once(record.get("parent_turn_id")),
-            "follows": self._once(record.get("follows")),
-        }
-        message = read(Message, checked, self.wrong)
+        turns = ("turn_id", "parent_turn_id", "follows")
+        checked = {**record, **{name: self._once(record.get(name)) for name in turns}}
+        message = read(Message, {**checked, "author": self._author(author)}, self.wrong)
         if message is None:
             return None
         # The same message may come several times: the last record counts.

@@ -106,7 +106,7 @@ class DefinitionFolder(Generic[Definition]):
         definition = make()
         path = self._place(definition.id)
         found = json_file.readable_file(path)
-        document: dict[str, Any] = {}
+        document: dict[str, Any] = {} if found is None else _without_commands(found.value)
         with storage_errors(path):
             thrown = self._thrown(definition) if restores else None
             if thrown is not None:
@@ -114,7 +114,6 @@ class DefinitionFolder(Generic[Definition]):
             self._keep_known(definition.id, path, found)
             if found is not None:
                 self._keep(definition.id, found)
-                document = _without_commands(found.value)
             number = max(self._kept(definition.id), default=0) + 1
             definition = dataclasses.replace(definition, version=number)
             data = json_file.as_bytes(with_unknown(self._noun, document, plain(definition)))
@@ -552,10 +551,8 @@ class JsonDocuments:
         if known is None:
             self._loads[path]()
             return
-        theirs = now is not None and (
-            path in (self._paths.providers, self._paths.mcp)
-            or isinstance(json_file.parse_json(path, now), JsonFile)
-        )
+        is_users = path in (self._paths.providers, self._paths.mcp)
+        theirs = now is not None and (is_users or isinstance(json_file.parse_json(path, now), JsonFile))
         code, kept = "file_deleted", ""
         with storage_errors(path):
             if now is not None:

@@ -103,17 +103,10 @@ class CheckedZip:
             name = info.filename
             parts = name.rstrip("/").split("/")
             mode = info.external_attr >> 16
-            odd = (
-                name.startswith("/")
-                or "\\" in info.orig_filename
-                or ":" in name
-                or "\0" in info.orig_filename
-                or any(part in ("", ".", "..") for part in parts)
-                or name in entries
-                or (stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR))
-                or info.flag_bits & 1  # encrypted
-            )
-            if odd:
+            bad_name = name.startswith("/") or ":" in name or not {"", ".", ".."}.isdisjoint(parts)
+            bad_name = bad_name or not {"\\", "\0"}.isdisjoint(info.orig_filename) or name in entries
+            is_encrypted = info.flag_bits & 1
+            if bad_name or is_encrypted or stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
                 raise self._refusal("zip_odd_entry", entry=name[:120])
             if not info.is_dir():
                 entries[name] = info
@@ -193,14 +186,10 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _check_depth(value: Any) -> None:
-    level: list[Any] = [value]
+    level: list[Any] = [[value]]
     for _ in range(MAX_DEPTH + 1):
-        level = [
-            inner
-            for item in level
-            if isinstance(item, dict | list)
-            for inner in (item.values() if isinstance(item, dict) else item)
-        ]
+        inside = (outer.values() if isinstance(outer, dict) else outer for outer in level)
+        level = [item for items in inside for item in items if isinstance(item, dict | list)]
         if not level:
             return
     raise ValueError(f"deeper than {MAX_DEPTH}")

@@ -52,6 +52,7 @@ Noun = TypeVar("Noun")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
 VERSION = 1
 MAX_ID = 64
+_NAME = re.compile(r"[^\W_](?:[\w.-]*[\w-])?")
 # The field of a document in the trash for its former place in a list.
 PLACE = "place"
 
@@ -68,9 +69,7 @@ class JsonFile(Frozen, kw_only=False):
         place = at
         while place and place not in self.lines:
             place = place[:-1]
-        return Problem(
-            path=str(self.path), code=code, line=self.lines.get(place), field=field_name(at), detail=detail
-        )
+        return _at(self.path, code, self.lines.get(place), at, detail)
 
 
 def field_name(field: Field) -> str:
@@ -303,13 +302,8 @@ def with_defaults(kind: type[Noun], file: JsonFile, problems: list[Problem]) -> 
 
 def is_name(text: str) -> bool:
     """Return whether an id can be part of a file name and of a variable name on every system."""
-    return (
-        0 < len(text) <= MAX_ID
-        and all(character.isalnum() or character in "-_." for character in text)
-        and text[0].isalnum()
-        and text[-1] != "."
-        and text.partition(".")[0].casefold() not in DEVICES
-    )
+    fits = len(text) <= MAX_ID and _NAME.fullmatch(text) is not None
+    return fits and text.partition(".")[0].casefold() not in DEVICES
 
 
 _MARK = ".other-"
@@ -504,13 +498,12 @@ def read_models(path: Path) -> CachedModels:
     """Return the contents of a file; what is unreadable is left out and learnt again."""
     found = read_json_file(path)
     kinds: dict[str, Any] = {"facts": KnownFacts, "quirks": KnownQuirks, "lists": ModelList}
-    if not isinstance(found, JsonFile):
-        return CachedModels()
-    read = {
-        name: [validated(kind, found, (), entry, []) for entry in as_list(found.value.get(name))]
-        for name, kind in kinds.items()
-    }
-    return CachedModels(**{name: tuple(filter(None, entries)) for name, entries in read.items()})
+    known: dict[str, Any] = {}
+    if isinstance(found, JsonFile):
+        for name, kind in kinds.items():
+            entries = [validated(kind, found, (), entry, []) for entry in as_list(found.value.get(name))]
+            known[name] = tuple(filter(None, entries))
+    return CachedModels(**known)
 
 
 def save_models(disk: FileSystem, path: Path, models: CachedModels) -> None:
@@ -569,15 +562,12 @@ def without_secrets(document: dict[str, Any], unless: dict[str, Any] | None = No
 
     Entries that are the same in `unless` stay.
     """
-    entries = document.get(SERVERS)
+    entries, same = document.get(SERVERS), (unless or {}).get(SERVERS, {})
     if not isinstance(entries, dict):
         return document
-    same = (unless or {}).get(SERVERS, {})
-    cleared = {
-        name: entry if not isinstance(entry, dict) or same.get(name) == entry else _cleared(name, entry)
-        for name, entry in entries.items()
-    }
-    return {**document, SERVERS: cleared}
+    own = {name: entry for name, entry in entries.items() if isinstance(entry, dict)}
+    cleared = {name: _cleared(name, entry) for name, entry in own.items() if same.get(name) != entry}
+    return {**document, SERVERS: {**entries, **cleared}}
 
 
 def throw_server(
@@ -621,12 +611,10 @@ def unpacked(data: bytes, here: bytes) -> bytes:
     entries, others = document.get(SERVERS), (object_in(here) or {}).get(SERVERS)
     if not isinstance(entries, dict) or not isinstance(others, dict):
         return data
-    filled = {
-        name: _filled(name, entry, others[name])
-        if isinstance(entry, dict) and isinstance(others.get(name), dict)
-        else entry
-        for name, entry in entries.items()
-    }
+    filled = dict(entries)
+    for name, entry in entries.items():
+        if isinstance(entry, dict) and isinstance(others.get(name), dict):
+            filled[name] = _filled(name, entry, others[name])
     return data if filled == entries else as_bytes({**document, SERVERS: filled})
 
 

@@ -108,13 +108,8 @@ def _messages(record: Line) -> Iterator[dict[str, object]]:
 
 def _finished(rows: list[LogRow]) -> set[str]:
     """Return the ids of the messages that are complete."""
-    return {
-        str(message.get("id"))
-        for row in rows
-        for record in row.records
-        for message in _messages(record)
-        if message.get("state") != MessageState.STREAMING
-    }
+    messages = (message for row in rows for record in row.records for message in _messages(record))
+    return {str(each.get("id")) for each in messages if each.get("state") != MessageState.STREAMING}
 
 
 def _lost(damaged: bytes, finished: set[str]) -> str:
@@ -199,8 +194,7 @@ class Replay:
         if not isinstance(message_id, str):
             self.damaged += 1
             return
-        created = record.get("created_at")
-        if isinstance(created, str):
+        if isinstance(created := record.get("created_at"), str):
             self.latest = max(self.latest, created)
         if record.get("state") == MessageState.STREAMING:
             self._open[message_id] = _OpenMessage(record)
@@ -311,12 +305,9 @@ def stored_session(
     messages: list[Any] = list(replay.messages.values())
     wrong: list[Wrong] = []
     session, read_only = codec.read_session(session_id, replay.session, wrong)
-    return StoredSession(
-        session=codec.mended_session(session) if mend else session,
-        messages=messages,
-        damaged=damaged + len(reader.mended) + bool(wrong),
-        read_only=read_only or replay.min_reader > READER,
-    )
+    session = codec.mended_session(session) if mend else session
+    read_only, damaged = read_only or replay.min_reader > READER, damaged + len(reader.mended) + bool(wrong)
+    return StoredSession(session=session, messages=messages, damaged=damaged, read_only=read_only)
 
 
 def read_summary(file_system: FileSystem, path: Path) -> SessionSummary | None:

@@ -134,10 +134,8 @@ class PartedKeyring(SystemKeyring):
         name = head.removeprefix(_PARTS)
         if name == head:
             return head
-        parts = [
-            self._backend.get_password(self._service, f"{user}#{name[0]}{number}")
-            for number in range(int(name[1:]))
-        ]
+        places = (f"{user}#{name[0]}{number}" for number in range(int(name[1:])))
+        parts = [self._backend.get_password(self._service, place) for place in places]
         return "" if None in parts else "".join(parts)
 
     def _clear(self, user: str, sets: str) -> None:
@@ -170,9 +168,8 @@ class SecretServiceKeyring(SystemKeyring):
                     item.session = collection.session = collection.session or open_session(item.connection)
                     values[user] = item.get_secret().decode()
                     break
-            return KeyringReading(
-                values, frozenset(locked - set(values)), LOCKED if collection.is_locked() else OPEN
-            )
+            state = LOCKED if collection.is_locked() else OPEN
+            return KeyringReading(values, frozenset(locked - set(values)), state)
 
     def write(self, user: str, value: str) -> bool:
         from secretstorage import create_collection
@@ -218,9 +215,8 @@ class SecretServiceKeyring(SystemKeyring):
 
     def _items(self, collection: Any, user: str) -> Iterator[Any]:
         names = self._backend.schemes[self._backend.scheme]
-        found: Iterator[Any] = collection.search_items(
-            {names["username"]: user, names["service"]: self._service}
-        )
+        wanted = {names["username"]: user, names["service"]: self._service}
+        found: Iterator[Any] = collection.search_items(wanted)
         return found
 
     def _unlock(self, collection: Any) -> None:
@@ -281,9 +277,7 @@ def problem_of(error: BaseException) -> str:
         return DISMISSED
     if names & {"KeyringLocked", "LockedException"}:
         return LOCKED
-    if "NoKeyringError" in names:
-        return NO_KEYRING
-    return STOPPED
+    return NO_KEYRING if "NoKeyringError" in names else STOPPED
 
 
 class KeyringAnswer(Frozen, kw_only=False):
@@ -535,9 +529,8 @@ class KeyringSecrets:
                 return
             if not answer.value and stored is not None:
                 self._stored[provider] = stored
-            self._take_change(
-                provider, answer, late, KeyNews.REMOVED if answer.value else KeyNews.NOT_REMOVED
-            )
+            news = KeyNews.REMOVED if answer.value else KeyNews.NOT_REMOVED
+            self._take_change(provider, answer, late, news)
 
         answer = await self._queue.ask(delete, take)
         if answer.value or answer.problem == NO_KEYRING:
@@ -586,9 +579,7 @@ class KeyringSecrets:
 
 def variable_name(provider: str) -> str:
     """Return the environment variable of a provider's own: `MOOT_KEY_<ID>`."""
-    return "MOOT_KEY_" + "".join(
-        character if character.isascii() and character.isalnum() else "_" for character in provider.upper()
-    )
+    return "MOOT_KEY_" + re.sub("[^A-Z0-9]", "_", provider.upper())
 
 
 def _user(provider: str) -> str:
@@ -604,12 +595,9 @@ _SMALL_LETTERS = {ord(letter): letter.lower() for letter in string.ascii_upperca
 _SCHEMES = ("bearer", "basic", "token")
 _FIELDS = (
     *(f"api{between}key" for between in ("", "-", "_", " ")),
-    "access-token",
-    "access_token",
-    "client-secret",
-    "client_secret",
-    "authorization",
+    *("access-token", "access_token", "client-secret", "client_secret", "authorization"),
 )
+_FIELD_VALUE = r"[\"']?\s*[:=]\s*[\"']?(?:\w+ )?(?=\S{0,256}\d)[^\s\"',;&})\]]{6,}"
 # Patterns of keys. Each is tried only where one of its words occurs, so that the time is linear in the
 # text; the words of patterns that ignore case are in lower case.
 _SHAPES = tuple(
@@ -617,11 +605,7 @@ _SHAPES = tuple(
     for words, folded, pattern in (
         (KEY_STARTS, False, rf"\b(?:{'|'.join(map(re.escape, KEY_STARTS))})[\w\-.*…]{{8,}}"),
         (_SCHEMES, True, rf"\b(?:{'|'.join(_SCHEMES)})\s+[A-Za-z0-9._~+/=\-*…]{{8,}}"),
-        (
-            _FIELDS,
-            True,
-            rf"(?:{'|'.join(_FIELDS)})[\"']?\s*[:=]\s*[\"']?(?:\w+ )?(?=\S{{0,256}}\d)[^\s\"',;&}})\]]{{6,}}",
-        ),
+        (_FIELDS, True, rf"(?:{'|'.join(_FIELDS)}){_FIELD_VALUE}"),
         (("key=",), True, r"(?<=[?&])key=[^\s&\"'#]{6,}"),
     )
 )
@@ -634,7 +618,7 @@ class Redactor:
         self._keys: set[str] = set()
         self._whole: set[str] = set()
         self._forms: list[str] = []
-        self._folded: list[str] = []
+        self._folded: list[re.Pattern[str]] = []
         self._short: list[tuple[str, re.Pattern[str]]] = []
         self._ends: list[tuple[str, re.Pattern[str], bool]] = []
 
@@ -655,8 +639,11 @@ class Redactor:
         long = [item for item in known if len(item) >= _SHORT]
         # The longest first, because a key may be part of another.
         self._forms = sorted({form for item in long for form in _forms(item)}, key=len, reverse=True)
-        self._folded = sorted({quote(item, safe="").lower() for item in long}, key=len, reverse=True)
-        self._short = [(item, _short_form(item)) for item in known if len(item) < _SHORT]
+        folded = sorted({quote(item, safe="").lower() for item in long}, key=len, reverse=True)
+        self._folded = [re.compile(re.escape(form)) for form in folded]
+        # A key so short may be part of a word.
+        forms = {item: rf"(?<![A-Za-z0-9]){re.escape(item)}(?![A-Za-z0-9])" for item in known}
+        self._short = [(item, re.compile(form)) for item, form in forms.items() if len(item) < _SHORT]
         self._ends = [end for item in self._keys for end in _ends(item)]
 
     def redact(self, text: str) -> str:
@@ -664,8 +651,7 @@ class Redactor:
         for form in self._forms:
             text = text.replace(form, MARK)
         lower = _lower(text)
-        spans = [(place, place + len(form)) for form in self._folded for place in _places(lower, form)]
-        text = _without(text, spans)
+        text = _without(text, [match.span() for form in self._folded for match in form.finditer(lower)])
         for key, pattern in self._short:
             if key in text:
                 text = pattern.sub(MARK, text)
@@ -705,13 +691,6 @@ def _without(text: str, spans: list[tuple[int, int]]) -> str:
     return "".join([*parts, text[end:]])
 
 
-def _places(text: str, word: str) -> Iterator[int]:
-    place = text.find(word)
-    while place >= 0:
-        yield place
-        place = text.find(word, place + len(word))
-
-
 def _lower(text: str) -> str:
     """Return the text in lower case, with every character at its place."""
     lower = text.lower()
@@ -726,11 +705,6 @@ def _forms(key: str) -> set[str]:
     return whole | {data.hex(), data.hex().upper()} | _base64_forms(data)
 
 
-def _short_form(key: str) -> re.Pattern[str]:
-    """Return a pattern for a key so short that it may be part of a word."""
-    return re.compile(rf"(?<![A-Za-z0-9]){re.escape(key)}(?![A-Za-z0-9])")
-
-
 def _ends(key: str) -> list[tuple[str, re.Pattern[str], bool]]:
     """Return start and end of a key, which providers may echo, as (text, pattern, whether it is the start).
 
@@ -739,10 +713,9 @@ def _ends(key: str) -> list[tuple[str, re.Pattern[str], bool]]:
     if len(key) < 2 * _PIECE:
         return []
     start, end = key[:_PIECE], key[-_PIECE:]
-    return [
-        (start, re.compile(rf"{re.escape(start)}[^\s\"'<>]*"), True),
-        (end, re.compile(rf"{re.escape(end[::-1])}[A-Za-z0-9_\-*.…]*"), False),
-    ]
+    from_start = re.compile(rf"{re.escape(start)}[^\s\"'<>]*")
+    from_end = re.compile(rf"{re.escape(end[::-1])}[A-Za-z0-9_\-*.…]*")
+    return [(start, from_start, True), (end, from_end, False)]
 
 
 def _base64_forms(data: bytes) -> set[str]:

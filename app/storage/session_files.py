@@ -432,8 +432,7 @@ class _Folder:
         check_beside(path, self._beside(path))
         if self._outside is None or (data := self._held(self._place(path))) is None:
             return None
-        digest = sha256(data).hexdigest()
-        return FileVersion(path=path, version=0, bytes=len(data), sha256=digest)
+        return FileVersion(path=path, version=0, bytes=len(data), sha256=sha256(data).hexdigest())
 
     def _beside(self, path: str) -> Iterator[str]:
         """Yield what a path must stand beside: of a chosen folder what is in each folder on the way,
@@ -551,15 +550,9 @@ class _Folder:
 
     def _version(self, path: str, size: int, digest: str, by: Writer, moved_from: str = "") -> FileVersion:
         first = 0 if self._outside is None else -1
-        return FileVersion(
-            path=path,
-            version=1 + max((line.version for line in self.lines if line.path == path), default=first),
-            bytes=size,
-            sha256=digest,
-            created_at=utc_now(),
-            moved_from=moved_from,
-            **by._asdict(),
-        )
+        last = max((line.version for line in self.lines if line.path == path), default=first)
+        gone = FileVersion(path=path, version=last + 1, created_at=utc_now(), **by._asdict())
+        return replace(gone, bytes=size, sha256=digest, moved_from=moved_from)
 
     def _gone(self, path: str, by: Writer = USER) -> FileVersion:
         if (last := self.now.get(path)) is None:

@@ -89,12 +89,8 @@ class SessionLog:
         self._invalid: StorageError | None = None
         self._descriptor: int | None = None
         self._known = KnownFile(file_system, self.path)
-        self._has_written = False
-        self._poisoned = False
-        self._folder_synced = False
-        self._unsynced = False
-        self._size = 0
-        self._number = 0
+        self._has_written = self._poisoned = self._folder_synced = self._unsynced = False
+        self._size = self._number = 0
         self._least_reader = FIRST_READER
         self._session: Plain | None = None
         # The records of messages that have more than what is known here.
@@ -114,9 +110,7 @@ class SessionLog:
     @property
     def due(self) -> float | None:
         """When text or a failed write is to be written (monotonic time), None for never."""
-        if self.retry_at is not None:
-            return self.retry_at
-        return self._text.due
+        return self._text.due if self.retry_at is None else self.retry_at
 
     def adopt(self, replay: Replay, known: FileId | None = None) -> None:
         """Continue from a replay of this log; `known` is the file that was read."""
@@ -137,11 +131,11 @@ class SessionLog:
 
     def add(self, batch: tuple[events.Event, ...], summary: SessionSummary | None) -> None:
         """Queue one batch."""
-        if all(isinstance(event, events.MessageDelta) for event in batch):
-            for event in batch:
-                if isinstance(event, events.MessageDelta):
-                    self._text.add(event)
-            if self._text.is_enough:
+        deltas = [event for event in batch if isinstance(event, events.MessageDelta)]
+        if len(deltas) == len(batch):
+            for delta in deltas:
+                self._text.add(delta)
+            if self._text.bytes >= FLUSH_BYTES:
                 self.gather_text()
             return
         parts: list[Op | Plain] = []
@@ -295,9 +289,8 @@ class SessionLog:
             # Nothing of it is in memory, so that what is there is all there is.
             self._session = self._known.id = None
             return
-        unwritten = {
-            part["message"]["id"] for batch in self._pending for part in batch.parts if "message" in part
-        }
+        parts = (part for batch in self._pending for part in batch.parts)
+        unwritten = {part["message"]["id"] for part in parts if "message" in part}
         other = OtherLog(data or b"", stored.messages, unwritten)
         if other.is_log_of(self._session, self._size, self._number):
             self._number = other.replay.last_number
@@ -313,11 +306,8 @@ class SessionLog:
         self._session = record
         self._number = 1 + len(stored.messages)
         self._has_written = True
-        self._on_replaced(
-            Replaced(
-                code=code, name=stored.session.title, session_id=self.path.stem, kept=kept, kept_id=kept_id
-            )
-        )
+        own = {"session_id": self.path.stem, "name": stored.session.title}
+        self._on_replaced(Replaced(code=code, kept=kept, kept_id=kept_id, **own))
 
     def _encode(self) -> tuple[bytes, int, Plain, SessionSummary | None]:
         lines = []
@@ -444,19 +434,14 @@ def head_of(session_id: str, least: int) -> Op:
 
 
 class StreamedText:
-    """Collects the text of a session's unfinished messages until it is worth a line."""
+    """Collects the text of a session's unfinished messages until it is worth a line: so many `bytes`."""
 
     def __init__(self) -> None:
         # The operation that writes the text of each message, with where that begins in the message's own.
         self._ops: dict[str, Op] = {}
-        self._bytes = 0
+        self.bytes = 0
         self._since: float | None = None
         self._thinking_lengths: dict[str, int] = {}
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether there is so much text that it is to be written at once."""
-        return self._bytes >= FLUSH_BYTES
 
     @property
     def due(self) -> float | None:
@@ -474,7 +459,7 @@ class StreamedText:
             op.setdefault("thinking_offset", length)
             op["thinking"] = op.get("thinking", "") + event.thinking
             self._thinking_lengths[event.message_id] = length + len(event.thinking)
-        self._bytes += len((event.text + event.thinking).encode(errors="replace"))
+        self.bytes += len((event.text + event.thinking).encode(errors="replace"))
         if self._since is None:
             self._since = time.monotonic()
 
@@ -497,7 +482,7 @@ class StreamedText:
     def drop(self) -> None:
         """Drop the text of all messages."""
         self._ops.clear()
-        self._bytes = 0
+        self.bytes = 0
         self._since = None
 
 
@@ -528,10 +513,8 @@ class OtherLog:
         later = self.replay.session.get("updated_at")
         if self.replay.damaged or (isinstance(later, str) and later > updated_at):
             return True
-        return any(
-            not _begins(self._own.get(message_id), self._open.get(message_id, record))
-            for message_id, record in self.replay.messages.items()
-        )
+        found = self.replay.messages | self._open
+        return not all(_begins(self._own.get(message_id), record) for message_id, record in found.items())
 
     def _holds(self, message_id: str) -> bool:
         own, found = self._own[message_id], self.replay.messages[message_id]

@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from app.core import events
 from app.core.errors import BadInput, NotFound, Problem, StorageError
+from app.core.frozen import Frozen
 from app.core.ids import is_id
 from app.core.message import Message
 from app.core.session import Hit, Session, SessionSummary
@@ -158,8 +160,7 @@ _IDLE_SECONDS = 2.0
 _MOST_OPEN = 32
 
 
-@dataclass(frozen=True, slots=True)
-class _WriterJob:
+class _WriterJob(Frozen, kw_only=False):
     """Work to do in turn, and the future of its result; the queueing of a batch of events has none."""
 
     work: Callable[[], Any]
@@ -240,8 +241,9 @@ class LogWriter:
             if self._failure is None:
                 self._queue.put(item)
                 if self._thread is None:
+                    before = (self._ending,)
                     self._thread = threading.Thread(
-                        target=self._run, args=(self._ending,), name="moot-writer", daemon=True
+                        target=self._run, args=before, name="moot-writer", daemon=True
                     )
                     self._thread.start()
                 return
@@ -566,11 +568,9 @@ class JsonLogStore:
         path = self._path(session_id)
 
         def take_out() -> SessionSummary | None:
-            thrown = [
-                stat.name
-                for stat in self._disk.scan(self._paths.trash)
-                if stat.name.startswith(f"{session_id}.") and stat.name.endswith(".jsonl")
-            ]
+            names = (stat.name for stat in self._disk.scan(self._paths.trash))
+            own = (name for name in names if name.startswith(f"{session_id}."))
+            thrown = [name for name in own if name.endswith(".jsonl")]
             if not thrown or (file and file not in thrown):
                 raise FileNotFoundError(session_id)
             if self._disk.exists(path):
@@ -627,9 +627,8 @@ class JsonLogStore:
         stopped = threading.Event()
         sessions = [(summary, self._paths.session(summary.id)) for summary in self.summaries()]
         try:
-            return await in_thread(
-                lambda: find_in_sessions(self._disk, sessions, text, limit, stopped.is_set), "moot-search"
-            )
+            find = partial(find_in_sessions, self._disk, sessions, text, limit, stopped.is_set)
+            return await in_thread(find, "moot-search")
         finally:
             stopped.set()
 
@@ -678,9 +677,8 @@ class JsonLogStore:
             raise storage_error(error, path or self._paths.root) from error
 
     def _new_log(self, session_id: str) -> SessionLog:
-        return SessionLog(
-            self._disk, self._paths, session_id, lambda: self._recall(session_id), self._note_replaced
-        )
+        recall = partial(self._recall, session_id)
+        return SessionLog(self._disk, self._paths, session_id, recall, self._note_replaced)
 
     def _path(self, session_id: str) -> Path:
         if not is_id(session_id):
@@ -733,8 +731,7 @@ class JsonLogStore:
         if replaced.kept_id:
             with contextlib.suppress(OSError):
                 path = self._paths.session(replaced.kept_id)
-                summary = read_summary(self._disk, path)
-                if summary is not None:
+                if (summary := read_summary(self._disk, path)) is not None:
                     self._summaries[replaced.kept_id] = summary
                     self._index_stale = True
                     if self._index is not None:

@@ -8,6 +8,7 @@ check every part. Upgrades go step by step, after a backup; `schema.json` has th
 
 import asyncio
 import contextlib
+import functools
 import hashlib
 import io
 import json
@@ -24,6 +25,7 @@ from typing import Any
 
 from app.core import store
 from app.core.errors import BadInput, NotFound, StorageError
+from app.core.frozen import Frozen
 from app.core.ids import derived_id, is_id, utc_now
 from app.core.message import Message, UsageEntry
 from app.core.store import Backup, BackupContents, BackupReason, Difference, PackedDocument, PackedSession
@@ -62,11 +64,8 @@ _MOST_NAME = 100
 
 def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
     """Return (name in the zip, file) of all data of the user, sorted."""
-    found = [
-        (f"sessions/{stat.name}", paths.sessions / stat.name)
-        for stat in disk.scan(paths.sessions)
-        if stat.name.endswith(".jsonl") and is_id(stat.name.removesuffix(".jsonl"))
-    ]
+    # What is no session's log may not be packed.
+    found = [(f"{_SESSIONS}{stat.name}", paths.sessions / stat.name) for stat in disk.scan(paths.sessions)]
     for folder in (*(paths.root / name for name in DEFINITIONS), paths.drafts):
         # A user may have put a link there, and its target is the user's data too.
         files = [*folder.glob("*.json"), *folder.glob(".versions/*/*.json")]
@@ -101,13 +100,8 @@ def may_be_packed(name: str) -> bool:
 
 
 def _is_file_name(text: str) -> bool:
-    return (
-        0 < len(text.encode(errors="replace")) <= _MOST_NAME
-        and text[0] not in ". "
-        and text[-1] not in ". "
-        and text.isprintable()
-        and not any(character in '<>:"/\\|?*' for character in text)
-    )
+    fits = 0 < len(text.encode(errors="replace")) <= _MOST_NAME and text.isprintable()
+    return fits and {text[0], text[-1]}.isdisjoint(". ") and set(text).isdisjoint('<>:"/\\|?*')
 
 
 def schema_version(paths: DataPaths, disk: FileSystem) -> int:
@@ -129,13 +123,13 @@ def state_of(files: Iterable[tuple[str, Path]]) -> str:
     return digest.hexdigest()
 
 
+@dataclass
 class _Sink:
     """A file for writing a zip; it cannot seek."""
 
-    def __init__(self, disk: FileSystem, descriptor: int) -> None:
-        self._disk = disk
-        self._descriptor = descriptor
-        self.size = 0
+    _disk: FileSystem
+    _descriptor: int
+    size: int = 0
 
     def write(self, data: bytes) -> int:
         write_all(self._disk, self._descriptor, data)
@@ -187,13 +181,8 @@ def write_backup(
     if target is None:
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
         target = paths.backups / f"moot-{stamp}-{why}.zip"
-    manifest = {
-        "version": BACKUP_VERSION,
-        "made_at": made_at,
-        "why": why,
-        "schema": schema_version(paths, disk),
-        "state": state_of(files),
-    }
+    manifest: dict[str, Any] = {"version": BACKUP_VERSION, "made_at": made_at, "why": why}
+    manifest |= {"schema": schema_version(paths, disk), "state": state_of(files)}
     try:
         size = write_zip(disk, target, _entries(disk, manifest, files, progress))
         if own:
@@ -274,8 +263,7 @@ def _forget_oldest(paths: DataPaths, disk: FileSystem, why: str) -> None:
 Ops = list[Op]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Frozen):
     """The step from one version to the next: pure functions of a log line and of a document.
 
     After a crash a step may be applied to its own result, and must then change nothing.
@@ -389,10 +377,8 @@ class OpenBackup:
         """Return the contents, each part compared with the data directory."""
         sessions = [self._session(name) for name in self._zip.names if name.startswith(_SESSIONS)]
         sessions.sort(key=lambda session: (session.updated_at, session.id), reverse=True)
-        documents = tuple(
-            PackedDocument(name=name, state=self.document_state(name, data))
-            for name, data in self.documents()
-        )
+        states = ((name, self.document_state(name, data)) for name, data in self.documents())
+        documents = tuple(PackedDocument(name=name, state=state) for name, state in states)
         return BackupContents(backup=self.backup, sessions=tuple(sessions), documents=documents)
 
     def documents(self) -> Iterator[tuple[str, bytes]]:
@@ -415,8 +401,7 @@ class OpenBackup:
         if name not in self._zip.names:
             raise BadInput("backup_lacks", name=self._path.name, entry=name)
         data = self._log(name)
-        reader = MessageReader()
-        replay = read_log(lambda: io.BytesIO(data), reader.read)
+        replay = read_log(lambda: io.BytesIO(data), MessageReader().read)
         session, _ = read_session(session_id, replay.session)
         if session.kind == "unknown":
             raise BadInput("backup_log_damaged", name=self._path.name, entry=name)
@@ -447,16 +432,14 @@ class OpenBackup:
 
     def document_state(self, name: str, data: bytes) -> str:
         """Compare a document with the present one."""
-        path = self._paths.root / name
-        here = b""
+        path, here = self._paths.root / name, b""
         with contextlib.suppress(OSError):
             here = path.read_bytes()
         if not here.strip():
             return Difference.MISSING
-        found = parse_json(path, data)
+        found, now = parse_json(path, data), parse_json(path, here)
         if not isinstance(found, JsonFile):
             return Difference.UNREADABLE
-        now = parse_json(path, here)
         same = isinstance(now, JsonFile) and now.value == found.value
         return Difference.SAME if same else Difference.CHANGED
 
@@ -474,14 +457,9 @@ class OpenBackup:
         data = self._log(name)
         replay = read_log(lambda: io.BytesIO(data))
         summary = summary_of(session_id, replay.session, len(replay.messages), replay.latest, read_only=False)
-        return PackedSession(
-            id=session_id,
-            kind=summary.kind,
-            title=summary.title,
-            updated_at=summary.updated_at,
-            messages=summary.messages,
-            state=self.session_state(session_id, data) if replay.session else Difference.UNREADABLE,
-        )
+        state = self.session_state(session_id, data) if replay.session else Difference.UNREADABLE
+        names = ("id", "kind", "title", "updated_at", "messages")
+        return PackedSession(state=state, **{name: getattr(summary, name) for name in names})
 
     def _read_manifest(self) -> Backup:
         if MANIFEST not in self._zip.names:
@@ -600,11 +578,8 @@ class FileArchive:
             for done, session_id in enumerate(sessions, 1):
                 await self._bring_back(backup, session_id, back, copies, cleared)
                 progress(done)
-            names: tuple[str, ...] = ()
-            if documents:
-                names = await self._documents.load_after(
-                    lambda: self._bring_documents(backup, replace=replace)
-                )
+            bring = functools.partial(self._bring_documents, backup, replace=replace)
+            names = await self._documents.load_after(bring) if documents else ()
             usage = await self._run(backup.usage)
         finally:
             await self._run(backup.close)
@@ -720,15 +695,12 @@ class FileArchive:
         for name, data in backup.documents():
             state = backup.document_state(name, data)
             is_old = "/.versions/" in name
-            wanted = state == store.Difference.MISSING or (
-                state == store.Difference.CHANGED and replace and not is_old
-            )
-            if not wanted or not self._documents.fits(name, data):
-                continue
-            path = self._paths.root / name
-            with storage_errors(path):
-                write_whole(self._disk, path.resolve(), data)
-            names.append(name)
+            replaced = state == store.Difference.CHANGED and replace and not is_old
+            if (state == store.Difference.MISSING or replaced) and self._documents.fits(name, data):
+                path = self._paths.root / name
+                with storage_errors(path):
+                    write_whole(self._disk, path.resolve(), data)
+                names.append(name)
         return tuple(names)
 
     async def _run(self, work: Callable[[], Result]) -> Result:

@@ -84,11 +84,9 @@ class UsageFile(UsageLedger):
 
     async def entries(self, month: str) -> list[UsageEntry]:
         """Return all calls of a month, the oldest first. Raises StorageError."""
-        return await self._read(
-            lambda found: [entry for entry in found if entry.month == month],
-            lambda: self._size,
-            b'"at":"%b' % month.encode(),
-        )
+        needle = b'"at":"%b' % month.encode()
+        of_month = await self._read(list, lambda: self._size, needle)
+        return [entry for entry in of_month if entry.month == month]
 
     async def bring_in(self, entries: Sequence[UsageEntry]) -> list[UsageEntry]:
         """Add the calls whose ids are not in the ledger, and return them. Raises StorageError."""
@@ -228,9 +226,8 @@ class UsageFile(UsageLedger):
 
         def take_over() -> None:
             own = self._written | self._pending
-            lines = [
-                _line(entry, before.get(entry.message_id)) for entry in entries if entry.message_id not in own
-            ]
+            others = (entry for entry in entries if entry.message_id not in own)
+            lines = [_line(entry, before.get(entry.message_id)) for entry in others]
             lines += [line for message_id, line in own.items() if message_id not in self._pending]
             self._known.id = write_whole(self._disk, self._path, b"".join(lines))
             self._write_pending()

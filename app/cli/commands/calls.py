@@ -187,29 +187,25 @@ async def _list(run: CommandRun, name: str = "") -> Found:
     names = {each.id: each.name for each in assistants}
     ready = [each for each in engine.providers() if each.ready and each.config.enabled]
     begun = [each for each in engine.sessions() if each.asked_by == caller][:_LISTED]
-    found: Found = {
-        "assistants": [{"name": each.name, "id": each.id} for each in assistants if each.enabled],
-        "groups": [
-            {"name": group.name, "id": group.id, "members": [names.get(each, each) for each in group.members]}
-            for group in engine.groups.all()
-        ],
-        "panels": [
-            {"name": panel.name, "participants": [each.name for each in panel.participants]}
-            for panel in engine.councils.panels.all()
-        ],
-        "models": [
-            f"{each.config.id}/{model}"
-            for each in ready
-            for model in (each.models or (each.default_model,))[:_LISTED]
-        ],
-        "sessions": [
-            {"session_id": each.id, "title": each.title, "kind": each.kind, "status": _status(each.status)}
-            for each in begun
-        ],
+    found: dict[str, list[Any]] = {
+        name: [] for name in ("assistants", "groups", "panels", "models", "sessions")
     }
+    found["assistants"] = [{"name": each.name, "id": each.id} for each in assistants if each.enabled]
+    for group in engine.groups.all():
+        members = [names.get(each, each) for each in group.members]
+        found["groups"].append({"name": group.name, "id": group.id, "members": members})
+    for panel in engine.councils.panels.all():
+        participants = [each.name for each in panel.participants]
+        found["panels"].append({"name": panel.name, "participants": participants})
+    for status in ready:
+        models = (status.models or (status.default_model,))[:_LISTED]
+        found["models"] += [f"{status.config.id}/{model}" for model in models]
+    for each in begun:
+        state = {"kind": each.kind, "status": _status(each.status)}
+        found["sessions"].append({"session_id": each.id, "title": each.title, **state})
     if name not in ("all", *found):
         raise BadInput("call_unknown", name=name)
-    return found if name == "all" else {name: found[name]}
+    return {what: rows for what, rows in found.items() if name in ("all", what)}
 
 
 # What carries each call out; the parameters are all that a caller may give.
@@ -264,13 +260,8 @@ def _setup(
     if len(participants) > MOST_PARTICIPANTS:
         raise BadInput("too_many_participants", count=len(participants), most=MOST_PARTICIPANTS)
     usual = tuple(each.participant for each in candidates if each.chosen) or described
-    return DebateSetup(
-        topic=topic,
-        participants=participants or usual[:USUAL_PARTICIPANTS],
-        language=language_of(topic),
-        asked_by=run.arguments.caller,
-        **chosen,
-    )
+    chosen |= {"participants": participants or usual[:USUAL_PARTICIPANTS], "asked_by": run.arguments.caller}
+    return DebateSetup(topic=topic, language=language_of(topic), **chosen)
 
 
 def _participant(text: str, known: dict[str, Participant]) -> Participant:
@@ -288,19 +279,13 @@ def _state(run: CommandRun, live: LiveSession, seen: Sequence[str]) -> Found:
     """Return how a session stands, and what was said that the caller does not know."""
     session, texts = live.session, run.texts
     statements, more = _untold(_said(live), seen, texts)
-    found: Found = {
-        "session_id": live.id,
-        "title": session.title,
-        "status": _status(session.status),
-        "statements": statements,
-    }
+    found: Found = {"session_id": live.id, "title": session.title}
+    found |= {"status": _status(session.status), "statements": statements}
     if more:
         found["more"] = True
     question = open_question(run, live)
-    if question is not None and question.prompt is not None:
-        found["question"] = question.prompt.question
-        found["options"] = list(question.prompt.options)
-        found["for_user"] = True
+    if question is not None and (prompt := question.prompt) is not None:
+        found |= {"question": prompt.question, "options": list(prompt.options), "for_user": True}
     if session.status in (Status.PAUSED, Status.ERROR, Status.STOPPED):
         found["reason"] = status_text(session, texts)
     if has_ended(session):
@@ -332,16 +317,10 @@ def _untold(
         if text and not taken:
             return found, True
         whole = len(taken) == len(text)
-        found.append(
-            {
-                "id": message.id,
-                "from": begun,
-                "to": TOLD_WHOLE if whole else begun + len(taken),
-                "name": user_name(message.author, texts) if message.author.program else message.author.name,
-                "round": message.round,
-                "text": taken,
-            }
-        )
+        end = TOLD_WHOLE if whole else begun + len(taken)
+        name = user_name(message.author, texts) if message.author.program else message.author.name
+        told = {"id": message.id, "from": begun, "to": end}
+        found.append(told | {"name": name, "round": message.round, "text": taken})
         if not whole:
             return found, True
         room -= len(taken.encode("utf-8", "replace"))
@@ -362,15 +341,9 @@ def _said(live: LiveSession) -> list[Message]:
         messages = [each for each in live.shown() if not each.is_interim]
         last = max((place for place, each in enumerate(messages) if each.role == Role.USER), default=-1)
         return [each for each in messages[last + 1 :] if each.role == Role.ASSISTANT and each.ended]
-    return [
-        message
-        for message in live.whole_messages()
-        if message.role in (Role.ASSISTANT, Role.USER)
-        and message.ended
-        and not message.is_interim
-        and message.part in SPOKEN
-        and message.part != CouncilPart.QUESTION
-    ]
+    parts = set(SPOKEN) - {CouncilPart.QUESTION}
+    spoken = (each for each in live.whole_messages() if each.part in parts and not each.is_interim)
+    return [each for each in spoken if each.role in (Role.ASSISTANT, Role.USER) and each.ended]
 
 
 def _progress(live: LiveSession) -> str:

@@ -73,22 +73,12 @@ async def debate(
     votes = ballots and ends != Ends.VERDICT
     _check_ends(ends, Ends.VERDICT if judges else Ends.VOTE if votes else "")
     chosen = participants_of(run, participants)
-    setup = DebateSetup(
-        topic=text,
-        participants=chosen,
-        mode=mode or (DebateMode.ROLES if any(each.role for each in chosen) else DebateMode.ROUND_ROBIN),
-        rounds=rounds,
-        seed=seed,
-        polls=ballots == "rounds",
-        final_ballots=ballots == "final",
-        judge=judge or (ANY_JUDGE if verdict else NO_JUDGE),
-        helper=helper,
-        tools=tools,
-        language=language_of(text),
-        options=tuple(options),
-        folder=run.folder_id(folder),
-        context=await context_of(run, context, chosen, as_it_looks=as_it_looks),
-    )
+    mode = mode or (DebateMode.ROLES if any(each.role for each in chosen) else DebateMode.ROUND_ROBIN)
+    how: dict[str, Any] = {"mode": mode, "rounds": rounds, "seed": seed, "helper": helper, "tools": tools}
+    how |= {"polls": ballots == "rounds", "final_ballots": ballots == "final", "options": options}
+    how |= {"judge": judge or (ANY_JUDGE if verdict else NO_JUDGE), "participants": chosen}
+    seen = await context_of(run, context, chosen, as_it_looks=as_it_looks)
+    setup = _setup(run, text, folder, context=seen, **how)
     setup = setup.ending(Ends(ends)) if ends else setup
     run.moot.engine.debates.check(setup)
     await run.warm_up(embedded=any(each.provider == EMBEDDED for each in chosen))
@@ -108,6 +98,11 @@ async def _say_helpers(run: CommandRun, judge: str, helper: str, estimate: Estim
     line = " · ".join(filter(None, (*parts, reads)))
     if line:
         await run.print(line)
+
+
+def _setup(run: CommandRun, text: str, folder: str, **how: Any) -> DebateSetup:
+    """Return the set-up of a debate or a council about a text, in a folder."""
+    return DebateSetup(topic=text, language=language_of(text), folder=run.folder_id(folder), **how)
 
 
 def _check_ends(ends: str, other: str) -> None:
@@ -168,24 +163,15 @@ async def council(
     councils = run.moot.engine.councils
     saved = councils.panels.find(panel) if panel else None
     described = participants_of(run, participants) if participants else ()
-    folder = run.folder_id(folder)
     chosen = saved.participants if saved else described
     if len(chosen) < MIN_PARTICIPANTS:
         raise BadInput("too_few_participants", count=len(chosen), least=MIN_PARTICIPANTS)
+    how: dict[str, Any] = {"seed": seed, "helper": helper, "tools": tools, "options": options}
+    how |= {"mode": DebateMode.COUNCIL, "rounds": DEFAULT_ROUNDS if rounds is None else rounds}
+    seen = await context_of(run, files, chosen, as_it_looks=as_it_looks)
+    setup = _setup(run, text, folder, participants=chosen, context=seen, **how)
     wanted = CouncilSetup(
-        setup=DebateSetup(
-            topic=text,
-            participants=chosen,
-            mode=DebateMode.COUNCIL,
-            rounds=DEFAULT_ROUNDS if rounds is None else rounds,
-            seed=seed,
-            helper=helper,
-            tools=tools,
-            language=language_of(text),
-            options=tuple(options),
-            folder=folder,
-            context=await context_of(run, files, chosen, as_it_looks=as_it_looks),
-        ),
+        setup=setup,
         differences=False if no_differences else None,
         max_usd=max_usd,
         panel=saved.id if saved else "",
@@ -264,15 +250,14 @@ async def say_price(
     estimated = partial(engine.councils.estimate, session, messages, what, asked)
     found = await engine.estimates.priced(estimated)
     usd = list(found.usd) if found.usd else None
-    record = {"event": "estimate", "session_id": session.id, "at": utc_now(), "step": what}
-    used: dict[str, Any] = {"calls": found.turns, "checks": found.checks, "reads": found.reads}
-    used |= {"tokens": list(found.tokens), "usd": usd}
-    used["helpers"] = engine.councils.helpers_of(session)
+    record: dict[str, Any] = {"event": "estimate", "session_id": session.id, "at": utc_now(), "step": what}
+    record |= {"calls": found.turns, "checks": found.checks, "reads": found.reads}
+    record |= {"tokens": list(found.tokens), "usd": usd, "helpers": engine.councils.helpers_of(session)}
     name = run.texts("council.judge.choose" if what == "judge" else f"council.{what}")
     money = price_text(run.texts, found)
     words = run.texts("estimate.call", count=found.turns, money=money)
     line = " · ".join(filter(None, (words, beside_text(run.texts, found))))
-    await run.answer({**record, **used}, f"{name}: {line}\n")
+    await run.answer(record, f"{name}: {line}\n")
 
 
 async def list_panels(run: CommandRun) -> int:
@@ -296,16 +281,12 @@ async def list_decisions(
     waiting = listed([decision for decision in everything if not decision.decided], today)
     if due:
         decisions, waiting = list(journal.due()), []
-    lines = columns(
-        (
-            texts(f"journal.state.{standing(decision, today)}"),
-            decision.due or "-",
-            decision.id,
-            decision.name,
-            decision.decided or texts("journal.verdict", text=decision.headline),
-        )
-        for decision in (*decisions, *waiting)
-    )
+    rows = []
+    for each in (*decisions, *waiting):
+        state = texts(f"journal.state.{standing(each, today)}")
+        said = each.decided or texts("journal.verdict", text=each.headline)
+        rows.append((state, each.due or "-", each.id, each.name, said))
+    lines = columns(rows)
     if due:
         told = lines_text(lines or [texts("cli.no_decisions_due")])
         return await run.answer({"decisions": [_row(run, decision) for decision in decisions]}, told)
@@ -388,13 +369,10 @@ async def note_outcome(
 def _row(run: CommandRun, decision: Decision) -> dict[str, object]:
     """Return a decision as JSON, with how it stands and what `moot show` says of it."""
     state = standing(decision, run.moot.engine.journal.today())
-    return {
-        **asdict(decision),
-        "at": made_at(decision),
-        "state": str(state),
-        "session_id": decision.id,
-        **({} if state == DecisionState.NOT_DECIDED else {"decision": decided_object(decision)}),
-    }
+    record = asdict(decision) | {"at": made_at(decision), "state": str(state), "session_id": decision.id}
+    if state != DecisionState.NOT_DECIDED:
+        record["decision"] = decided_object(decision)
+    return record
 
 
 def _enough(found: Mapping[str, Score]) -> dict[str, object]:

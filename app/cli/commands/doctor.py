@@ -12,7 +12,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from app.cli.exit_status import FAULT, OK
 from app.cli.printing.lines import error_line, json_line, one_line, problem_line
 from app.cli.terminal import Out, show_progress
 from app.core.errors import MootError, StorageError
+from app.core.frozen import Frozen
 from app.core.ids import is_id
 from app.core.owned_tasks import start_owned
 from app.core.servers import parted, secret_fields, secret_place, shown_line
@@ -63,8 +64,7 @@ _IMPORT_SECONDS = 180.0
 MAX_DETAIL = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Frozen):
     """The result of a check: its name, whether it is fine, what was found, and what helps.
 
     `unused` is of something that nobody has set up, such as a provider without a key; that is fine.
@@ -86,9 +86,8 @@ def _finding(
     check: str, found: str, remedy: str = "", *, ok: bool | None = None, unused: bool = False
 ) -> Finding:
     """Return a finding; what needs no remedy is fine if nothing else is said."""
-    return Finding(
-        check=check, ok=not remedy if ok is None else ok, found=found, remedy=remedy, unused=unused
-    )
+    ok = not remedy if ok is None else ok
+    return Finding(check=check, ok=ok, found=found, remedy=remedy, unused=unused)
 
 
 async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts) -> int:
@@ -218,11 +217,9 @@ def _input_method(texts: Texts) -> Iterator[Finding]:
     """Report how Korean is typed, if an input method is configured."""
     method = input_method()
     names = ", ".join(method.asked)
-    if not names:
-        return
-    if not method.served:
+    if names and not method.served:
         yield _finding("input_method", names, texts("cli.doctor.no_input_method", name=names))
-    else:
+    elif names:
         found = texts("cli.doctor.input_by_ibus", name=names) if method.instead else names
         yield _finding("input_method", found)
 
@@ -342,10 +339,8 @@ def _workflows(moot: Moot, texts: Texts) -> Iterator[Finding]:
     has.
     """
     for definition in moot.engine.workflows.all():
-        found = texts(
-            "cli.doctor.workflow_steps", name=definition.name, id=definition.id, count=len(definition.steps)
-        )
-        remedy = ""
+        names, remedy = {"name": definition.name, "id": definition.id}, ""
+        found = texts("cli.doctor.workflow_steps", **names, count=len(definition.steps))
         for fault in moot.engine.workflows.faults(definition)[:1]:
             remedy = texts(f"error.workflow_{fault.code}", field=fault.path, detail=fault.detail[:MAX_DETAIL])
         yield _finding("workflow", found, remedy)
@@ -362,14 +357,11 @@ def _servers(moot: Moot, texts: Texts) -> Iterator[Finding]:
             remedies.append(texts("cli.doctor.no_command", command=server.command))
         elif status.state == ServerState.ASKING:
             remedies.append(texts("cli.doctor.allow_server"))
-        if lacking := [field for field in secret_fields(server) if not _is_kept(moot, server.name, field)]:
+        places = {field: secret_place(server.name, field) for field in secret_fields(server)}
+        if lacking := [field for field, place in places.items() if moot.secrets.get(place, "") is None]:
             ok = False
             remedies.append(texts("cli.doctor.no_secret", names=", ".join(lacking)))
         if plain := ", ".join(parted(server)[1]):
             ok = False
             remedies.append(texts("cli.doctor.plain_secret", names=plain))
         yield _finding("server", moot.secrets.redact(found), "; ".join(remedies), ok=ok)
-
-
-def _is_kept(moot: Moot, server: str, field: str) -> bool:
-    return moot.secrets.get(secret_place(server, field), "") is not None

@@ -42,23 +42,15 @@ async def list_providers(run: CommandRun) -> int:
     """Print every provider with its state, the source of its key and its models."""
     await run.moot.engine.look_for_servers()
     found = run.moot.engine.providers()
-    lines = columns(
-        (
-            status.config.id,
-            shown_label(status, run.texts),
-            provider_state(status, run.texts),
-            key_text(status, run.texts),
-            ", ".join(status.models) or "-",
-        )
-        for status in found
-    )
-    return await run.answer([_status_record(status) for status in found], lines_text(lines))
-
-
-def _status_record(status: ProviderStatus) -> dict[str, object]:
-    fields = asdict(status)
-    config = fields.pop("config")
-    return {"id": config["id"], "kind": config["kind"], "enabled": config["enabled"], **fields}
+    records, rows = [], []
+    for each in found:
+        names = (each.config.id, shown_label(each, run.texts))
+        state, key = provider_state(each, run.texts), key_text(each, run.texts)
+        rows.append((*names, state, key, ", ".join(each.models) or "-"))
+        fields = asdict(each)
+        del fields["config"]
+        records.append(fields_of(each.config, "id", "kind", "enabled") | fields)
+    return await run.answer(records, lines_text(columns(rows)))
 
 
 async def keys_list(run: CommandRun) -> int:
@@ -144,9 +136,8 @@ def _unread(status: ProviderStatus) -> str:
 
 async def _report_key(run: CommandRun, text: str, provider: str) -> int:
     [source] = [status.key_source for status in run.moot.engine.providers() if status.config.id == provider]
-    return await run.answer(
-        {"provider": provider, "source": source}, run.texts(text, provider=provider) + "\n"
-    )
+    said = run.texts(text, provider=provider)
+    return await run.answer({"provider": provider, "source": source}, f"{said}\n")
 
 
 async def usage(run: CommandRun) -> int:
@@ -239,15 +230,12 @@ async def models_remove(run: CommandRun, name: ModelId, yes: Agreed = False) -> 
     model = await _model(run, name)
     if not model.path and not model.done:
         raise BadInput("model_not_here", model=model.id)
-    if not await run.confirm(
-        run.texts("cli.models.remove", model=model.id, path=one_line(model.path)), yes=yes
-    ):
+    asked = run.texts("cli.models.remove", model=model.id, path=one_line(model.path))
+    if not await run.confirm(asked, yes=yes):
         return PAUSED_OR_STOPPED
     await run.moot.engine.local_models.remove(model.id)
-    words = run.texts("cli.models.removed", model=model.id)
-    return await run.answer(
-        {"id": model.id, "state": "missing", "size": model.size, "path": ""}, f"{words}\n"
-    )
+    record = {"id": model.id, "state": "missing", "size": model.size, "path": ""}
+    return await run.answer(record, run.texts("cli.models.removed", model=model.id) + "\n")
 
 
 async def models_add(run: CommandRun, name: ModelFile) -> int:
@@ -304,21 +292,16 @@ async def _report(run: CommandRun, model_id: str, text: str) -> int:
 
 
 def _state(model: LocalModel) -> str:
-    if model.path:
-        return "installed"
-    return "paused" if model.done else "missing"
+    return "installed" if model.path else "paused" if model.done else "missing"
 
 
 def _record(run: CommandRun, model: LocalModel) -> dict[str, object]:
-    return {
-        **fields_of(model, "id", "name"),
-        "state": _state(model),
-        **fields_of(model, "size", "done", "path", "licence", "memory"),
-        "fits": run.moot.engine.local_models.fits(model),
-        **fields_of(model, "anyway", "tried"),
-        "stable": _stable(run, model),
-        "votes": _stable(run, model) >= 0 and not run.moot.engine.voting.reason((LOCAL, model.id)),
-    }
+    engine, stable = run.moot.engine, _stable(run, model)
+    votes = stable >= 0 and not engine.voting.reason((LOCAL, model.id))
+    record = {**fields_of(model, "id", "name"), "state": _state(model)}
+    record |= fields_of(model, "size", "done", "path", "licence", "memory")
+    record |= {"fits": engine.local_models.fits(model), **fields_of(model, "anyway", "tried")}
+    return {**record, "stable": stable, "votes": votes}
 
 
 def _stable(run: CommandRun, model: LocalModel) -> int:
@@ -338,12 +321,11 @@ async def agents_list(run: CommandRun) -> int:
         (each.config.id, exact(each.label), provider_state(each, run.texts), _command_line(each.config))
         for each in added
     )
-    known = [
-        run.texts("cli.agents.found", name=recipe.name, label=recipe.label, file=exact(found[recipe.name]))
-        if recipe.name in found
-        else run.texts("cli.agents.missing", name=recipe.name, label=recipe.label, command=recipe.install)
-        for recipe in RECIPES
-    ]
+    known = []
+    for recipe in RECIPES:
+        key = "cli.agents.found" if recipe.name in found else "cli.agents.missing"
+        where = {"file": exact(found.get(recipe.name, "")), "command": recipe.install}
+        known.append(run.texts(key, name=recipe.name, label=recipe.label, **where))
     records = {
         "added": [_fields(status) for status in added],
         "known": [{"name": each.name, "label": each.label, "file": found.get(each.name)} for each in RECIPES],
@@ -407,13 +389,8 @@ def _command_line(config: ProviderConfig) -> str:
 
 def _fields(status: ProviderStatus) -> dict[str, object]:
     config = status.config
-    return {
-        "id": config.id,
-        "label": status.label,
-        "line": _command_line(config),
-        "recipe": config.recipe,
-        **fields_of(status, "ready", "problem"),
-    }
+    record = {"id": config.id, "label": status.label, "line": _command_line(config), "recipe": config.recipe}
+    return {**record, **fields_of(status, "ready", "problem")}
 
 
 def provider_state(status: ProviderStatus, texts: Texts) -> str:
@@ -431,13 +408,12 @@ Name = Annotated[str, Typed(text="servers.name", metavar="NAME")]
 
 async def servers_list(run: CommandRun) -> int:
     """Print every MCP server with its state, without starting any."""
-    statuses = run.moot.engine.servers.all()
-    rows = columns(
-        (exact(status.server.name), _state_text(status, run.texts), exact(shown_line(status.server)))
-        for status in statuses
-    )
+    statuses, rows = run.moot.engine.servers.all(), []
+    for status in statuses:
+        state = named_text(run.texts, "server.state", _server_state(status))
+        rows.append((exact(status.server.name), state, exact(shown_line(status.server))))
     lines = []
-    for status, row in zip(statuses, rows, strict=True):
+    for status, row in zip(statuses, columns(rows), strict=True):
         lines += [row, *(f"  {said}" for said in _tool_lines(status, run.texts))]
     lines = lines or [run.texts("cli.servers.none")]
     return await run.answer([_server_fields(run, status) for status in statuses], lines_text(lines))
@@ -535,16 +511,10 @@ def _server_state(status: ServerStatus) -> str:
     return "ready" if status.state == ServerState.OFF and not status.server.disabled else status.state
 
 
-def _state_text(status: ServerStatus, texts: Texts) -> str:
-    return named_text(texts, "server.state", _server_state(status))
-
-
 def _tool_lines(status: ServerStatus, texts: Texts) -> list[str]:
     """Return what is known of a server's tools, a line for each thing that is said of some."""
-    return [
-        texts(f"server.{code}", tools=one_line(", ".join(map(exact, tools))))
-        for code, tools in status.said_of_tools
-    ]
+    said = ((code, ", ".join(map(exact, tools))) for code, tools in status.said_of_tools)
+    return [texts(f"server.{code}", tools=one_line(tools)) for code, tools in said]
 
 
 def _trouble(run: CommandRun, status: ServerStatus) -> str:
@@ -554,9 +524,8 @@ def _trouble(run: CommandRun, status: ServerStatus) -> str:
 
 def _description(status: ServerStatus, texts: Texts) -> str:
     """Return exactly what would be run or connected to; of secrets only the names."""
-    server, lines = status.server, []
-    lines.append(texts("consent.url" if server.url else "consent.command"))
-    lines.append(f"  {exact(shown_line(server))}")
+    server = status.server
+    lines = [texts("consent.url" if server.url else "consent.command"), f"  {exact(shown_line(server))}"]
     if server.cwd:
         lines.append(f"{texts('server.folder')}: {exact(server.cwd)}")
     shown, hidden = shown_values(server)
@@ -574,14 +543,9 @@ def _description(status: ServerStatus, texts: Texts) -> str:
 def _server_fields(run: CommandRun, status: ServerStatus) -> dict[str, object]:
     server = status.server
     shown, hidden = shown_values(server)
-    return {
-        "name": server.name,
-        "state": _server_state(status),
-        "line": run.moot.secrets.redact(shown_line(server)),
-        "folder": server.cwd,
-        "variables": shown,
-        "secret_variables": list(hidden),
-        "tools": list(status.tools) if status.state == ServerState.CONNECTED else [],
-        **fields_of(status, "changed", "changes", "reading", "deleting", "outside", "withheld"),
-        **fields_of(status, "problem", "detail"),
-    }
+    line, state = run.moot.secrets.redact(shown_line(server)), _server_state(status)
+    found: dict[str, object] = {"name": server.name, "state": state, "line": line, "folder": server.cwd}
+    found |= {"variables": shown, "secret_variables": list(hidden)}
+    found |= {"tools": list(status.tools) if status.state == ServerState.CONNECTED else []}
+    said = ("changed", "changes", "reading", "deleting", "outside", "withheld", "problem", "detail")
+    return {**found, **fields_of(status, *said)}

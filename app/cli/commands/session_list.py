@@ -36,18 +36,20 @@ def sessions(
     if arguments.json:
         rows = [{name: getattr(session, name) for name in _FIELDS} for session in found]
         return json_line(rows), complaints
-    lines = columns(
-        (
-            session.id,
-            _local_time(session.updated_at),
-            _kind(session, texts),
-            _state(session, texts),
-            texts("cli.messages", count=session.messages),
-            one_line(session.title)[:80] + _asked_by(session, texts),
-        )
-        for session in found
-    )
+    lines = columns(_row(session, texts) for session in found)
     return lines_text(lines or [texts("cli.no_sessions")]), complaints
+
+
+def _row(session: SessionSummary, texts: Texts) -> tuple[str, ...]:
+    """Return what is said of a session: id, time, kind, state, number of messages, title and who began it."""
+    by = f" · {texts('session.asked_by', name=one_line(session.asked_by))}" if session.asked_by else ""
+    is_council, is_idle = session.mode == DebateMode.COUNCIL, session.status == Status.IDLE
+    kind = texts("mode.council") if is_council else texts.named("kind", session.kind)
+    state = short_reason(session, texts) or texts.named("status", rests_as(session))
+    if session.kind == "chat" and is_idle and session.reason != Reason.NOT_ANSWERED:
+        state = texts("cli.your_turn")
+    messages, title = texts("cli.messages", count=session.messages), one_line(session.title)[:80] + by
+    return session.id, _local_time(session.updated_at), kind, state, messages, title
 
 
 def _local_time(iso: str) -> str:
@@ -55,19 +57,3 @@ def _local_time(iso: str) -> str:
         return f"{datetime.fromisoformat(iso).astimezone():%Y-%m-%d %H:%M}"
     except ValueError:
         return "-"
-
-
-def _kind(session: SessionSummary, texts: Texts) -> str:
-    if session.mode == DebateMode.COUNCIL:
-        return texts("mode.council")
-    return texts.named("kind", session.kind)
-
-
-def _asked_by(session: SessionSummary, texts: Texts) -> str:
-    return f" · {texts('session.asked_by', name=one_line(session.asked_by))}" if session.asked_by else ""
-
-
-def _state(session: SessionSummary, texts: Texts) -> str:
-    if session.kind == "chat" and session.status == Status.IDLE and session.reason != Reason.NOT_ANSWERED:
-        return texts("cli.your_turn")
-    return short_reason(session, texts) or texts.named("status", rests_as(session))

@@ -36,7 +36,10 @@ async def run_command(moot: Moot, arguments: Arguments, out: Out, interrupted: I
         return await calls.answer_call(run)
     function = function_of(arguments.command, arguments.action)
     assert function is not None
-    status: int = await function(run, **arguments.for_function)
+    values = dict(arguments.values)
+    if arguments.action:
+        del values["action"]
+    status: int = await function(run, **values)
     return status
 
 

@@ -71,18 +71,13 @@ async def restore(
     contents = await run.moot.engine.archive.files.contents(path)
     wanted = [each.id for each in contents.sessions if each.state in (Difference.MISSING, Difference.CHANGED)]
     if not yes:
-        lines = columns(
-            (
-                session.id,
-                session.updated_at[:10],
-                run.texts(f"restore.count.{session.state}", count="").strip(),
-                one_line(session.title)[:80],
-            )
-            for session in contents.sessions
-        )
+        rows = []
+        for each in contents.sessions:
+            state = run.texts(f"restore.count.{each.state}", count="").strip()
+            rows.append((each.id, each.updated_at[:10], state, one_line(each.title)[:80]))
         documents = Counter(document.state for document in contents.documents)
         counts = {"sessions": len(wanted), "documents": documents[Difference.MISSING]}
-        text = lines_text((*lines, run.texts("cli.restore.look", **counts)))
+        text = lines_text((*columns(rows), run.texts("cli.restore.look", **counts)))
         return await run.answer(asdict(contents), text)
     back = await run.moot.engine.archive.restore(path, wanted)
     what = ", ".join(run.texts(f"data.restored.{name}", count=count) for name, count in back.counts.items())

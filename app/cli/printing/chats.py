@@ -343,8 +343,7 @@ class ChatPrinter:
         elif prompt.dismissed:
             lines.append(f"  {self._texts('cli.dismissed')}")
         elif prompt.type == PromptType.APPROVAL:
-            key = prompt.answer.partition("-")[0]
-            said = self._texts.named("cli.answer", key)
+            said = self._texts.named("cli.answer", prompt.answer.partition("-")[0])
             because = exact(prompt.denied_because, "\n")
             lines.append(f"  {said}: {because}" if because else f"  {said}")
         indent = _indent(depth)
@@ -369,14 +368,9 @@ class ChatPrinter:
     def how_to_answer(self, prompt: Prompt, session_id: str) -> str:
         """Return the command that answers a question."""
         allowing = [*answers_of(prompt), *([f"{Consent.DENY}: …"] if takes_reason(prompt) else [])]
-        answers: dict[str, str] = {
-            PromptType.APPROVAL: "|".join(allowing),
-            PromptType.YESNO: "yes|no",
-            PromptType.OPTIONS: "1",
-            PromptType.TEXT: "…",
-            PromptType.FORM: "; ".join(f"{visible(each.key)}=…" for each in prompt.fields if not each.hidden)
-            or '""',
-        }
+        fields = "; ".join(f"{visible(each.key)}=…" for each in prompt.fields if not each.hidden) or '""'
+        answers: dict[str, str] = {PromptType.APPROVAL: "|".join(allowing), PromptType.FORM: fields}
+        answers |= {PromptType.YESNO: "yes|no", PromptType.OPTIONS: "1"}
         return self._texts("cli.answer_with", session_id=session_id, answer=answers.get(prompt.type, "…"))
 
 
@@ -473,9 +467,7 @@ class DebatePrinter:
 
     def _speaker(self, name: str, author_id: str) -> str:
         role = self._roles.get(author_id, "")
-        if not role:
-            return one_line(name)
-        return f"{one_line(name)} ({one_line(role_text(self._texts, role))})"
+        return f"{one_line(name)} ({one_line(role_text(self._texts, role))})" if role else one_line(name)
 
     def _opening(self, message: Message) -> str:
         again = f"\n{self._texts('cli.was_thinking')}" if self._shown.get(message.id) else ""
