@@ -61,7 +61,8 @@ def draw(tex: str, *, display: bool) -> Formula | None:
     top, width, height = (float(number) / _UNITS for number in box.groups())
     if not (0 < width < MAX_EM and 0 < height < MAX_EM):
         return None
-    shapes = _shapes(svg)
+    # What is drawn, without the words and the source that come with it.
+    shapes = svg[svg.index("</style>") + len("</style>") : svg.rindex("<text ")]
     if not _HARMLESS.fullmatch(shapes):
         return None
     if "drew a box" in svg:
@@ -104,11 +105,6 @@ def _asked(function: str, tex: str, **options: Any) -> Any:
         if type(error).__name__ == "PanicException":  # A fault of the library; Rust has no Exception.
             return {}
         raise
-
-
-def _shapes(svg: str) -> str:
-    """Return what is drawn, without the words and the source that come with it."""
-    return svg[svg.index("</style>") + len("</style>") : svg.rindex("<text ")]
 
 
 # Letters the font of formulas lacks, Korean ones above all, are boxes, and are set in the font of the text.

@@ -96,12 +96,8 @@ async def _connect_engine(
     window: MainWindow, paths: DataPaths, words: Language, look: Look, catalogue: Path | None
 ) -> None:
     moot, left = await open_in_window(paths, words.name, catalogue)
-    server = ControlServer(
-        paths.control,
-        functools.partial(run_for_another, moot),
-        window.come_forward,
-        end=window.close_requested.emit,
-    )
+    run, end = functools.partial(run_for_another, moot), window.close_requested.emit
+    server = ControlServer(paths.control, run, window.come_forward, end=end)
     await server.start()
     await moot.engine.drafts.load()
     await _take_over_drafts(window, moot)

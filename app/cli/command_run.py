@@ -255,12 +255,9 @@ class CommandRun(Frozen):
 
         As JSON if that was asked for, else with `printer`.
         """
-        follower = Follower(
-            partial(event_json, texts=self.texts) if self.arguments.json else printer,
-            self.out,
-            self.moot.store.flush,
-            None if self.arguments.json else self.texts,
-        )
+        as_json = partial(event_json, texts=self.texts) if self.arguments.json else None
+        texts = self.texts if as_json is None else None
+        follower = Follower(as_json or printer, self.out, self.moot.store.flush, texts)
         thinking = ThinkingLine(self.texts)
         # Another process's terminal is not this one's.
         here = isinstance(self.out, TerminalOut) and not self.arguments.json

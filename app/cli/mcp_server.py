@@ -346,9 +346,7 @@ def _next(found: Found) -> str:
         return f"Call wait with session_id {found['session_id']} for the rest."
     if found["status"] == "waiting" and found.get("question"):
         return "Only the user can answer this, in Moot. Then call wait."
-    if found["status"] == "paused":
-        return "It is paused. The user can resume it in Moot."
-    return ""
+    return "It is paused. The user can resume it in Moot." if found["status"] == "paused" else ""
 
 
 def _in_words(found: Found) -> str:

@@ -204,12 +204,8 @@ async def run_background(
         moot = await open_moot(paths.root, language=arguments.language)
     except DataDirectoryBusy:
         return OK
-    server = ControlServer(
-        paths.control,
-        functools.partial(run_for_another, moot),
-        give_way=functools.partial(put_away_all, moot),
-        end=interrupted.close,
-    )
+    run, give_way = functools.partial(run_for_another, moot), functools.partial(put_away_all, moot)
+    server = ControlServer(paths.control, run, give_way=give_way, end=interrupted.close)
     try:
         await server.start()
         # Until nothing has run for that long, a window wants the data directory, or a signal asks to end.

@@ -296,10 +296,8 @@ class ProviderKind(Frozen):
         if self.base_url:
             return server_of(address) == server_of(self.base_url)
         before, _, after = server_of(self.address_form).partition("name")
-        return (
-            bool(after)
-            and re.fullmatch(f"{before}[a-z0-9-]+{re.escape(after)}", server_of(address)) is not None
-        )
+        form = f"{before}[a-z0-9-]+{re.escape(after)}"
+        return bool(after) and re.fullmatch(form, server_of(address)) is not None
 
     def rules_at(self, address: str) -> ServerRules:
         """Return the rules of the server at an address."""

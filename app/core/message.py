@@ -106,9 +106,8 @@ def value_of(field: FormField, values: Sequence[str]) -> object:
         return None
     if field.kind == FieldKind.YESNO:
         return means_yes(values[0])
-    if field.kind in (FieldKind.INTEGER, FieldKind.NUMBER):
-        return _number(values[0], field.kind)
-    return values[0]
+    is_number = field.kind in (FieldKind.INTEGER, FieldKind.NUMBER)
+    return _number(values[0], field.kind) if is_number else values[0]
 
 
 def read_form(text: str, fields: Sequence[FormField]) -> dict[str, tuple[str, ...]] | None:

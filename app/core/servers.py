@@ -45,10 +45,8 @@ class McpServer(Frozen):
         """
         names, headers = sorted(self.env), sorted(self.headers)
         bound: list[object] = [self.command, list(self.args), names, self.cwd, self.url, headers]
-        values = [
-            {name: value for name, value in pairs.items() if REFERENCE.fullmatch(value) is None}
-            for pairs in (self.env, self.headers)
-        ]
+        both = [pairs.items() for pairs in (self.env, self.headers)]
+        values = [{name: value for name, value in pairs if not is_reference(value)} for pairs in both]
         if any(values):
             bound += values
         return sha256(json.dumps(bound, sort_keys=True).encode()).hexdigest()

@@ -535,11 +535,8 @@ class Session(Frozen):
         """The session without the instructions and files of its folder;
         a debate has the files it was set up with.
         """
-        if self.debate is not None:
-            return replace(self, debate=replace(self.debate, instructions=""))
-        if self.chat is not None:
-            return replace(self, chat=replace(self.chat, instructions="", context=()))
-        return self
+        files = {} if self.debate is not None else {"context": ()}
+        return replace(self, **self._with(instructions="", **files))  # type: ignore[arg-type]
 
     def _with(self, **changed: Any) -> dict[str, object]:
         if self.debate is not None:

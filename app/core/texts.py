@@ -26,9 +26,7 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 def clean_text(text: str) -> str:
     """Replace lone surrogates (no encoding can store them) and NULs by U+FFFD."""
-    if text.isascii() and "\0" not in text:
-        return text
-    return _UNSTORABLE.sub("\ufffd", text)
+    return text if text.isascii() and "\0" not in text else _UNSTORABLE.sub("\ufffd", text)
 
 
 def trimmed(text: str) -> str:
@@ -44,9 +42,7 @@ def clean_values(value: object, clean: Callable[[str], str] = clean_text) -> obj
         return clean(value)
     if isinstance(value, Mapping):
         return {clean(str(name)): clean_values(inner, clean) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [clean_values(inner, clean) for inner in value]
-    return value
+    return [clean_values(each, clean) for each in value] if isinstance(value, list | tuple) else value
 
 
 def clock_text(seconds: int) -> str:

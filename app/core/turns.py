@@ -216,12 +216,8 @@ class Turns:
         """Return (number from 1, how many) of each turn with several versions that leads to one."""
         groups = [group for group in self._versions.values() if len(group) > 1]
         chosen = set(self.back_from(head)) if groups else set()
-        return {
-            turn_id: (number, len(group))
-            for group in groups
-            for number, turn_id in enumerate(group, 1)
-            if turn_id in chosen
-        }
+        numbered = ((turn, (number, len(group))) for group in groups for number, turn in enumerate(group, 1))
+        return {turn_id: place for turn_id, place in numbered if turn_id in chosen}
 
     def latest_leaf(self, turn_id: str) -> str:
         """Return the newest turn that a turn leads to, itself where nothing follows it."""

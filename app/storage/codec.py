@@ -98,10 +98,9 @@ def _leave_out_empty(kind: type, record: Plain) -> None:
 @functools.cache
 def _empty(kind: Any) -> tuple[tuple[str, object, Any], ...]:
     """Return a class's fields, each with the empty value that is omitted, and the class of what it holds."""
-    return tuple(
-        (field.name, _NOTHING.get(field.default, dataclasses.MISSING), _class_in(_types(kind)[field.name]))
-        for field in dataclasses.fields(kind)
-    )
+    types, nothing = _types(kind), dataclasses.MISSING
+    fields = ((field.name, _NOTHING.get(field.default, nothing)) for field in dataclasses.fields(kind))
+    return tuple((name, empty, _class_in(types[name])) for name, empty in fields)
 
 
 def check(kind: Any, value: Any) -> None:
@@ -130,11 +129,8 @@ def _with_own_names(kind: Any, value: Any) -> Any:
         return [_with_own_names(kind, item) for item in value]
     if not isinstance(value, dict) or not names:
         return value
-    return {
-        own: value[name] if inner is None else _with_own_names(inner, value[name])
-        for name, (own, inner) in names.items()
-        if name in value
-    }
+    there = ((own, inner, value[name]) for name, (own, inner) in names.items() if name in value)
+    return {own: held if inner is None else _with_own_names(inner, held) for own, inner, held in there}
 
 
 @functools.cache
@@ -329,14 +325,12 @@ def _partners(kind: type, before: list[Plain], now: Sequence[Plain]) -> list[Pla
 @functools.cache
 def _unset(kind: Any) -> Plain:
     """Return what each field of a class has in a record if it could not be read."""
-    return {
-        json_name(field): plain(field.default)
-        if field.default is not dataclasses.MISSING
-        else ""
-        if field.default_factory is dataclasses.MISSING
-        else plain(field.default_factory())
-        for field in dataclasses.fields(kind)
-    }
+    unset: Plain = {}
+    for field in dataclasses.fields(kind):
+        make = field.default_factory
+        value = field.default if make is dataclasses.MISSING else make()
+        unset[json_name(field)] = "" if value is dataclasses.MISSING else plain(value)
+    return unset
 
 
 def _fits(hint: Any, value: object) -> bool:
@@ -482,11 +476,8 @@ def read_session(session_id: str, record: Plain, wrong: list[Wrong] | None = Non
         session = read(kind, whole, [] if wrong is None else wrong)
         if session is not None:
             return session, False
-    texts: dict[str, Any] = {
-        field.name: value
-        for field in dataclasses.fields(Session)
-        if field.type is str and isinstance(value := whole.get(field.name), str)
-    }
+    names = [field.name for field in dataclasses.fields(Session) if field.type is str]
+    texts: dict[str, Any] = {name: whole[name] for name in names if isinstance(whole.get(name), str)}
     texts.setdefault("title", "")
     if not record:
         texts.update(status=Status.ERROR, reason=Reason.DAMAGED, kind="unknown")
@@ -575,23 +566,18 @@ def summarised(
     of all by their ids.
     """
     debate, chat, group = session.debate, session.chat, session.group
-    # Ids begin with their time.
-    since = chat.budget_from if chat is not None else ""
     speakers = [seat.name for seat in debate.participants] if debate is not None else []
     if group is not None:
         speakers.append(group.name)
     elif chat is not None and chat.assistant_name:
         speakers.append(chat.assistant_name)
-    fields = {name: getattr(session, name) for name in _SHOWN}
+    fields: dict[str, Any] = {name: getattr(session, name) for name in _SHOWN}
+    fields |= {"updated_at": max(session.updated_at, latest), "messages": messages, "read_only": read_only}
     if debate is not None:
         fields |= {"mode": debate.mode, "rounds": debate.rounds, "round": debate.round}
-    return SessionSummary(
-        **fields,
-        updated_at=max(session.updated_at, latest),
-        messages=messages,
-        read_only=read_only,
         # Forks of earlier versions tell until they go on.
-        is_fork=debate is not None and bool(debate.fork_of or session.reason == Reason.FORKED),
-        speakers=tuple(speakers),
-        cost_usd=sum_of(price for message_id, price in prices.items() if message_id >= since),
-    )
+        fields["is_fork"] = bool(debate.fork_of or session.reason == Reason.FORKED)
+    # Ids begin with their time.
+    since = chat.budget_from if chat is not None else ""
+    cost = sum_of(price for message_id, price in prices.items() if message_id >= since)
+    return SessionSummary(**fields, speakers=tuple(speakers), cost_usd=cost)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.core.catalog import USUAL, ModelList, ProviderConfig, provider_kind
+from app.core.catalog import COMPATIBLE, USUAL, ModelList, ProviderConfig, provider_kind
 from app.core.errors import BadInput, Problem, StorageError
 from app.core.frozen import Frozen
 from app.core.json_values import as_list, object_in
@@ -342,16 +342,12 @@ def kept_versions(disk: FileSystem, quarantine: Path) -> list[Problem]:
         names = sorted(stat.name for stat in disk.scan(quarantine) if _MARK in stat.name or TORN in stat.name)
     except OSError:
         return []
-    return [
-        Problem(path=str(quarantine / name), code="other_version" if _MARK in name else "torn_end")
-        for name in names
-    ]
+    codes = {name: "other_version" if _MARK in name else "torn_end" for name in names}
+    return [Problem(path=str(quarantine / name), code=code) for name, code in codes.items()]
 
 
 PROVIDERS = "providers"
 NEWER = "newer_version"
-# The kind shown for an entry without a readable one.
-OTHER_KIND = "openai-compatible"
 
 
 class ProviderEntries(Frozen):
@@ -434,10 +430,10 @@ def _read_entry(
         problems.append(file.problem(code, (*at, name), detail))
     values = entry if isinstance(entry, dict) else {}
     named, kind = values.get("id"), values.get("kind")
-    return ProviderConfig(
-        id=named if isinstance(named, str) and is_name(named) else field_name(at),
-        kind=kind if isinstance(kind, str) and provider_kind(kind) else OTHER_KIND,
-    )
+    known = named if isinstance(named, str) and is_name(named) else field_name(at)
+    # The kind shown for an entry without a readable one.
+    kind = kind if isinstance(kind, str) and provider_kind(kind) else COMPATIBLE
+    return ProviderConfig(id=known, kind=kind)
 
 
 def with_providers(

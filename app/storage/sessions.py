@@ -92,11 +92,9 @@ def _thrown(paths: DataPaths, disk: FileSystem, one: FileStat, moment: int) -> T
                 title, kind = summary.title, summary.kind
     else:
         title, kind = _definition(paths.trash / one.name, name)
+    names = {"file": one.name, "session_id": session_id, "kind": kind, "title": title}
     return Thrown(
-        file=one.name,
-        session_id=session_id,
-        kind=kind,
-        title=title,
+        **names,
         thrown_at=datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         days_left=max(0, TRASH_DAYS - int(time.time() - moment) // _DAY),
         size=one.size,
@@ -427,11 +425,8 @@ class JsonLogStore:
 
     def problems(self) -> tuple[Problem, ...]:
         """Return the logs that are damaged, newest first. Raises StorageError."""
-        return tuple(
-            Problem(path=str(self._paths.session(summary.id)), code="damaged_log", detail=summary.title)
-            for summary in self.summaries()
-            if summary.damaged
-        )
+        titles = {self._paths.session(each.id): each.title for each in self.summaries() if each.damaged}
+        return tuple(Problem(path=str(path), code="damaged_log", detail=titles[path]) for path in titles)
 
     def chosen_folder(self, session_id: str) -> str:
         """Return the folder that the user chose for a session, "" for none. Raises StorageError."""

@@ -495,10 +495,10 @@ def unapproved(data: bytes) -> bytes:
     replay = read_log(lambda: io.BytesIO(data), reader.read)
     before = stored_session("", replay, reader, mend=True)
     after = without_approvals(before.session, before.messages)
-    ops: list[Op] = [
-        {"op": "message", "message": with_unknown(Message, reader.more.get(message.id), plain(message))}
-        for message in after.written
-    ]
+    ops: list[Op] = []
+    for message in after.written:
+        record = with_unknown(Message, reader.more.get(message.id), plain(message))
+        ops.append({"op": "message", "message": record})
     if patch := merge_patch(plain(before.session), plain(after.session)):
         ops.append({"op": "session", "patch": patch})
     return with_line(data, replay.last_number + 1, ops) if ops else data

@@ -295,14 +295,11 @@ async def list_decisions(
     for key, (held, count) in sorted(held_up(everything).items()):
         low, high = wilson(held, count)
         shares.append({"of": key, "held": held, "count": count, "from": round(low, 4), "to": round(high, 4)})
-    record = {
-        "decisions": [_row(run, decision) for decision in decisions],
-        "undecided": [_row(run, decision) for decision in waiting],
-        "scores": _enough(scores(everything)),
-        "panel_scores": _enough(panel_scores(everything)),
-        "held_up": shares,
-    }
-    return await run.answer(record, lines_text(lines or [texts("cli.no_decisions")]))
+    found = {"decisions": decisions, "undecided": waiting}
+    record: dict[str, Any] = {name: [_row(run, each) for each in some] for name, some in found.items()}
+    record |= {"scores": _enough(scores(everything)), "panel_scores": _enough(panel_scores(everything))}
+    told = lines_text(lines or [texts("cli.no_decisions")])
+    return await run.answer({**record, "held_up": shares}, told)
 
 
 async def decide(

@@ -317,10 +317,10 @@ async def agents_list(run: CommandRun) -> int:
     """
     added = [status for status in run.moot.engine.providers() if status.config.kind == PROGRAM]
     found = await run.moot.engine.connections.found_agents()
-    lines = columns(
-        (each.config.id, exact(each.label), provider_state(each, run.texts), _command_line(each.config))
-        for each in added
-    )
+    rows = []
+    for each in added:
+        state, line = provider_state(each, run.texts), _command_line(each.config)
+        rows.append((each.config.id, exact(each.label), state, line))
     known = []
     for recipe in RECIPES:
         key = "cli.agents.found" if recipe.name in found else "cli.agents.missing"
@@ -330,7 +330,7 @@ async def agents_list(run: CommandRun) -> int:
         "added": [_fields(status) for status in added],
         "known": [{"name": each.name, "label": each.label, "file": found.get(each.name)} for each in RECIPES],
     }
-    return await run.answer(records, lines_text((*lines, *map(one_line, known))))
+    return await run.answer(records, lines_text((*columns(rows), *map(one_line, known))))
 
 
 async def agents_add(run: CommandRun, name: Program, yes: Agreed = False) -> int:

@@ -38,7 +38,7 @@ async def run_command(moot: Moot, arguments: Arguments, out: Out, interrupted: I
     assert function is not None
     values = dict(arguments.values)
     if arguments.action:
-        del values["action"]
+        values.pop("action", None)
     status: int = await function(run, **values)
     return status
 
