@@ -29,6 +29,7 @@ from app.cli.arguments import TOLD_WHOLE, Arguments
 from app.cli.control import TooLongError, UnansweredError, hand_over, has_ended, owner_pid
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
 from app.cli.interrupt import Interrupt, beside
+from app.cli.terminal import Nobody
 from app.core.session import CLASSIC_MODES, DebateMode
 from app.storage.access import WriterLock
 from app.storage.paths import DataPaths
@@ -51,14 +52,12 @@ class CallError(Exception):
         self.code = code
 
 
-class OwnerLines:
+class OwnerLines(Nobody):
     """Reads what the owner writes: how far a session is, and the answer, each a line of JSON."""
 
     def __init__(self) -> None:
-        self._rest = ""
-        self.progress = ""
+        self._rest = self.progress = self.complaint = ""
         self.found: Found = {}
-        self.complaint = ""
 
     async def write(self, text: str) -> None:
         *lines, self._rest = (self._rest + text).split("\n")
@@ -71,9 +70,6 @@ class OwnerLines:
 
     async def complain(self, line: str) -> None:
         self.complaint = line
-
-    async def ask(self, question: str, *, secret: bool = False) -> str | None:
-        return None
 
 
 class Owner:

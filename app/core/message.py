@@ -703,9 +703,7 @@ def tokens_text(tokens: int) -> str:
         return str(tokens)
     if tokens < 100_000:
         return f"{tokens / 1_000:.1f}k"
-    if tokens < 1_000_000:
-        return f"{tokens // 1_000}k"
-    return f"{tokens / 1_000_000:.1f}M"
+    return f"{tokens // 1_000}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"
 
 
 def used_text(total: Total, tokens: int | None = None) -> str:

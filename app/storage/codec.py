@@ -441,7 +441,9 @@ class MessageReader:
             self.mended.add(message.id)
         if self.wrong or not is_known(Message, record):
             self.more[message.id] = record
-        return _without_unknown_question(message)
+        # What it asks for a reason that is not known is dismissed: nothing waits for the answer.
+        known = message.prompt is None or message.prompt.reason in _REASONS
+        return message if known or not message.asks else message.dismissed()
 
     def _author(self, record: Plain) -> Author | None:
         key = encode(record)
@@ -486,14 +488,6 @@ def read_session(session_id: str, record: Plain, wrong: list[Wrong] | None = Non
 
 def _is_optional(kind: type[Session], part: str) -> bool:
     return any(field.name == part and field.default is None for field in dataclasses.fields(kind))
-
-
-def _without_unknown_question(message: Message) -> Message:
-    """Return the message; what it asks for a reason that is not known is dismissed: nothing waits
-    for the answer.
-    """
-    known = message.prompt is None or message.prompt.reason in _REASONS
-    return message if known or not message.asks else message.dismissed()
 
 
 def mended_session(session: Session) -> Session:

@@ -614,7 +614,8 @@ class JsonDocuments:
 
     def _save_models(self, **values: Any) -> None:
         self._models = dataclasses.replace(self._models, **values)
-        json_file.save_models(self._disk, self._paths.models, self._models)
+        document = {"version": VERSION, **plain(self._models)}
+        json_file.replace_document(self._disk, self._paths.models, document)
 
     def _replace_servers(self, before: dict[str, Any], document: dict[str, Any]) -> None:
         # The previous copy must not keep a secret that was moved to the keyring.

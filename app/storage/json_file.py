@@ -502,11 +502,6 @@ def read_models(path: Path) -> CachedModels:
     return CachedModels(**known)
 
 
-def save_models(disk: FileSystem, path: Path, models: CachedModels) -> None:
-    """Write the file. Raises StorageError."""
-    replace_document(disk, path, {"version": VERSION, **plain(models)})
-
-
 SERVERS = "mcpServers"
 
 _PAIRS = ("env", "headers")

@@ -389,7 +389,11 @@ class OpenBackup:
         for name in self._zip.names:
             if name not in (MANIFEST, _LEDGER) and not name.startswith((*_LOGS, _CONTENTS)):
                 data = upgraded(name, self._zip.read(name), self._schema)
-                yield name, self._with_secrets(data) if name == "mcp.json" else data
+                if name == "mcp.json":
+                    # With the secrets that the user wrote into the present file.
+                    with contextlib.suppress(OSError):
+                        data = unpacked(data, self._paths.mcp.read_bytes())
+                yield name, data
 
     def usage(self) -> list[UsageEntry]:
         """Return the model calls in the backup's usage ledger."""
@@ -442,12 +446,6 @@ class OpenBackup:
             return Difference.UNREADABLE
         same = isinstance(now, JsonFile) and now.value == found.value
         return Difference.SAME if same else Difference.CHANGED
-
-    def _with_secrets(self, servers: bytes) -> bytes:
-        """Return `mcp.json` with the secrets that the user wrote into the present file."""
-        with contextlib.suppress(OSError):
-            return unpacked(servers, self._paths.mcp.read_bytes())
-        return servers
 
     def _log(self, name: str) -> bytes:
         return upgraded(name, self._zip.read(name), self._schema)

@@ -46,19 +46,12 @@ from app.wiring import Moot, open_moot
 
 # Each package with the module that is imported. Before Qt, whose folders have libraries that others need too.
 _PACKAGES = {
-    "xllamacpp": "xllamacpp",
-    "litellm": "app.providers.model_host.host",
-    "keyring": "keyring",
-    "msgspec": "msgspec",
-    "pydantic": "pydantic",
-    "trafilatura": "trafilatura",
-    "lxml_html_clean": "lxml_html_clean",
-    "pypdfium2": "pypdfium2",
-    "office_oxide": "office_oxide",
-    "python_docx": "docx",
-    "PySide6_Essentials": "PySide6.QtWidgets",
-    "qasync": "qasync",
-}
+    "xllamacpp": "xllamacpp", "litellm": "app.providers.model_host.host",
+    "keyring": "keyring", "msgspec": "msgspec", "pydantic": "pydantic",
+    "trafilatura": "trafilatura", "lxml_html_clean": "lxml_html_clean",
+    "pypdfium2": "pypdfium2", "office_oxide": "office_oxide", "python_docx": "docx",
+    "PySide6_Essentials": "PySide6.QtWidgets", "qasync": "qasync",
+}  # fmt: skip
 # For all of them, where a virus scanner looks at each file first.
 _IMPORT_SECONDS = 180.0
 MAX_DETAIL = 200

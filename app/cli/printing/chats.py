@@ -14,6 +14,7 @@ from app.core.council_parts import Position
 from app.core.criteria import Criterion, shown_by
 from app.core.definitions import STEP, SWITCH_ASSISTANT, StepState, StepStatus, WorkflowStep
 from app.core.events import CriterionChecked
+from app.core.json_values import object_in
 from app.core.message import (
     AGENT_OPTION,
     SPOKEN,
@@ -30,7 +31,7 @@ from app.core.message import (
 )
 from app.core.session import OF_FOLDER, DebateSession, GroupState, Plan, Reason, Session, Status, reason_text
 from app.core.texts import Texts, exact, visible, without_steering
-from app.core.tool import ToolError, argument_rows, read_arguments
+from app.core.tool import argument_rows
 from app.core.turns import ItemKind, Turns
 from app.engine.chat.commands import answers_of, takes_reason
 from app.engine.council.outcome import point_text
@@ -60,10 +61,7 @@ def step_line(step: WorkflowStep | None, state: StepState, texts: Texts, names: 
 
 def step_of(call: ToolCall) -> dict[str, str]:
     """Return name, role, assistant and number of the attempt that a tool call stands for."""
-    try:
-        values = read_arguments(call.arguments)
-    except ToolError:
-        values = {}
+    values = object_in(call.arguments) or {}
     named = {"name": "step", "role": "role", "assistant": "assistant", "attempt": "attempt"}
     return {key: str(values.get(field, "")) for key, field in named.items()}
 
@@ -186,8 +184,8 @@ class ChatPrinter:
         """Return a plan: its goal, and its items with a mark for those that are done."""
         if plan is None:
             return f"  {self._texts('cli.no_plan')}\n"
-        done = len(plan.items) - len(plan.open)
-        lines = [self._texts("cli.plan", done=done, count=len(plan.items))]
+        count = len(plan.items)
+        lines = [self._texts("cli.plan", done=count - len(plan.open), count=count)]
         lines += [one_line(plan.goal)] if plan.goal else []
         lines += [f"[{'x' if item.done else ' '}] {one_line(item.text)}" for item in plan.items]
         return "\n" + lines_text(f"  {line}" for line in lines)
