@@ -315,9 +315,8 @@ def _blocks(content: object) -> list[Block]:
     for part in content if isinstance(content, list) else ():
         if part["type"] == "text":
             blocks.append(_block(part["text"]))
-        elif part["type"] == "image_url" and (match := _PICTURE.match(part["image_url"]["url"])):
-            data = part["image_url"]["url"][match.end() :]
-            blocks.append({"type": "image", "mimeType": match[1], "data": data})
+        elif part["type"] == "image_url" and (match := _PICTURE.match(url := part["image_url"]["url"])):
+            blocks.append({"type": "image", "mimeType": match[1], "data": url[match.end() :]})
     return blocks
 
 

@@ -9,7 +9,7 @@ import contextlib
 import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -275,12 +275,10 @@ class Toolbox:
     def server_tools(self, servers: Sequence[str]) -> tuple[Tool, ...]:
         """Return the tools of these servers that the user has allowed, also while a server is down."""
         held = self._refreshed()
-        return tuple(
-            self._tool(held[name].server, offer)
-            for name in dict.fromkeys(servers)
-            if name in held and self._consents.may_run(held[name].server)
-            for offer in self._consents.allowed(held[name].server, held[name].offered)
-        )
+        wanted = [held[name] for name in dict.fromkeys(servers) if name in held]
+        may_run = [item for item in wanted if self._consents.may_run(item.server)]
+        offers = ((item.server, self._consents.allowed(item.server, item.offered)) for item in may_run)
+        return tuple(self._tool(server, offer) for server, allowed in offers for offer in allowed)
 
     async def attach(self, servers: Sequence[str]) -> None:
         """Connect to servers that may run; returns when each is connected, down or waits for consent,
@@ -409,17 +407,13 @@ class Toolbox:
 
     def _prompts(self, server: str, listed: list[Mapping[str, Any]]) -> tuple[ServerPrompt, ...]:
         """Return the listed prompts of a server, each called by its title and the server's name."""
-        return tuple(
-            ServerPrompt(
-                id=f"{server}/{item['name']}",
-                name=f"{item['title']} · {exact(server)}",
-                text="",
-                server=server,
-                key=item["name"],
-                arguments=tuple((each["name"], each["title"]) for each in item["arguments"]),
-            )
-            for item in self._host.cleaned(listed)
-        )
+        found = []
+        for item in self._host.cleaned(listed):
+            key, name = item["name"], f"{item['title']} · {exact(server)}"
+            arguments = tuple((each["name"], each["title"]) for each in item["arguments"])
+            prompt = ServerPrompt(id=f"{server}/{key}", name=name, text="", server=server, key=key)
+            found.append(replace(prompt, arguments=arguments))
+        return tuple(found)
 
     async def _ask(self, what: str, server: str, **more: object) -> dict[str, Any]:
         return await self._host.request({"op": "library", "what": what, "server": server, **more})

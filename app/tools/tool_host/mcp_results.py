@@ -191,10 +191,9 @@ class _ResultParts:
             self.texts.append(f"[{name}]({uri}){said}")
             if len(self.links) < _LINKS and len(uri) <= _URI_CHARACTERS:
                 shown = {"name": name, "description": str(part.get("description") or "")}
-                self.links.append(
-                    {"type": "resource_link", "uri": uri, "mimeType": str(part.get("mimeType") or "")}
-                    | {key: readable(value)[:_LINK_CHARACTERS] for key, value in shown.items()}
-                )
+                link = {key: readable(value)[:_LINK_CHARACTERS] for key, value in shown.items()}
+                link |= {"type": "resource_link", "uri": uri, "mimeType": str(part.get("mimeType") or "")}
+                self.links.append(link)
         else:
             self.texts.append(f"[{kind}, not shown]")
 

@@ -160,9 +160,8 @@ class Guard:
         if isinstance(message, types.JSONRPCRequest) and message.method in _NOT_OFFERED:
             # The MCP library would say "invalid request"; of a method that it does not know it says that.
             message.method = f"not offered: {message.method}"
-        if isinstance(item, SessionMessage) and not isinstance(
-            message, types.JSONRPCNotification | types.JSONRPCRequest
-        ):
+        unasked = isinstance(message, types.JSONRPCNotification | types.JSONRPCRequest)
+        if isinstance(item, SessionMessage) and not unasked:
             return True
         now = time.monotonic()
         full = len(self._unasked) == _UNASKED_MESSAGES

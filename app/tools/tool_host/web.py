@@ -33,10 +33,7 @@ from app.core.tool import ToolError
 _METADATA = (IPv4Network("168.63.129.16/32"), IPv4Network("192.0.0.0/24"))
 # In networks without IPv4, IPv4 addresses are reached through this prefix.
 _NAT64 = IPv6Network("64:ff9b::/96")
-MAX_BYTES: Final = 5_000_000
 MAX_ADDRESS_CHARACTERS: Final = 4_000
-MAX_REDIRECTS: Final = 5
-TIME_LIMIT_S: Final = 20.0
 _USER_AGENT = "Mozilla/5.0 (compatible; Moot; reads a page for one person)"
 _REDIRECTS = (301, 302, 303, 307, 308)
 _READ_BYTES = 1 << 16
@@ -84,9 +81,9 @@ def _is_public(address: IPv4Address | IPv6Address) -> bool:
 class WebLimits:
     """Limits of a download: seconds for all of it, bytes after decompression, redirects."""
 
-    seconds: float = TIME_LIMIT_S
-    size: int = MAX_BYTES
-    redirects: int = MAX_REDIRECTS
+    seconds: float = 20.0
+    size: int = 5_000_000
+    redirects: int = 5
 
 
 LIMITS: Final = WebLimits()
