@@ -368,7 +368,7 @@ def summary_line(summary: Message, texts: Texts) -> str:
     key = "summary.pruned" if summary.note == SummaryNote.PRUNED else "summary.here"
     key = "summary.notes" if summary.author.kind == NOTES else key
     key = "summary.own" if summary.agent_id and not summary.through_message else key
-    before, now = f"{summary.replaces or 0:}", f"{after:}"
+    before, now = f"{summary.replaces or 0:,}", f"{after:,}"
     return texts(key, name=visible(summary.author.name), before=before, after=now)
 
 
