@@ -31,7 +31,7 @@ from app.core.criteria import Criterion
 from app.core.definitions import QUEUED, Agent, Group, SavedPrompt, StepState, StepStatus, WorkflowDefinition
 from app.core.errors import BY_PROVIDER, FailureKind
 from app.core.frozen import Frozen
-from app.core.message import Attachment, PromptReason, UsageEntry
+from app.core.message import Attachment, Author, PromptReason, UsageEntry
 from app.core.settings import RunLimits
 from app.core.texts import Texts
 
@@ -151,11 +151,13 @@ class SessionSummary(NamedTuple):
 
 
 class Hit(Frozen):
-    """A place where a text was found; `message_id` is "" for a title, `excerpt` one line around it."""
+    """A place where a text was found; `message_id` is "" for a title, `excerpt` a line around it."""
 
     session: SessionSummary
     message_id: str = ""
     excerpt: str = ""
+    author: Author | None = None
+    by_user: bool = False
 
 
 class PlanItem(Frozen):

@@ -20,7 +20,8 @@ from typing import Any
 import msgspec
 
 from app.core.ids import is_id
-from app.core.message import AGENT_OPTION, Consent, MessageState, PromptType, Role
+from app.core.json_values import read_object
+from app.core.message import AGENT_OPTION, SPOKEN, Author, Consent, MessageState, PromptType, Role
 from app.core.session import Hit, Reason, SessionSummary, Status
 from app.core.texts import clean_text
 from app.storage.access import WriterLock
@@ -191,7 +192,7 @@ def find_in_sessions(
             break
         found = []
         if (place := needle.find(summary.title)) is not None:
-            found.append(Hit(session=summary, excerpt=excerpt(summary.title, place)))
+            found.append(Hit(session=summary, excerpt=excerpt(summary.title, place, len(needle.text))))
         with contextlib.suppress(OSError):
             found += itertools.islice(_in_log(disk, path, summary, needle), MOST_IN_SESSION - len(found))
         hits += found
@@ -229,11 +230,19 @@ class Needle:
             end = start
 
 
-def excerpt(text: str, place: int) -> str:
-    """Return about 120 characters around a position, on one line, with an ellipsis for omitted text."""
+def excerpt(text: str, place: int, wanted: int) -> str:
+    """Return about 120 characters around `wanted` ones at a position, on one line, with an ellipsis for
+    omitted text; words are left out whole.
+    """
     text = unicodedata.normalize("NFC", text)
     start = max(0, place - EXCERPT_BEFORE)
     end = min(len(text), start + EXCERPT)
+    if start and not text[start - 1].isspace():
+        cut = re.search(r"\s", text[start:place])
+        start += cut.end() if cut else 0
+    if end < len(text) and not text[end].isspace():
+        cut = re.search(r"\s\S*$", text[place + wanted : end])
+        end = place + wanted + cut.start() if cut else end
     return ("…" if start else "") + " ".join(text[start:end].split()) + ("…" if end < len(text) else "")
 
 
@@ -291,7 +300,30 @@ def _message_hit(summary: SessionSummary, record: dict[str, Any], needle: Needle
     text = _seen(record)
     if (place := needle.find(text)) is None:
         return None
-    return Hit(session=summary, message_id=record["id"], excerpt=excerpt(text, place))
+    wanted = len(needle.text)
+    who, name, kind = (str(record["author"].get(key, "")) for key in ("id", "name", "kind"))
+    return Hit(
+        session=summary,
+        message_id=record["id"],
+        excerpt=excerpt(text, place, wanted),
+        author=Author(id=who, name=name, kind=kind),
+        by_user=record.get("role") == Role.USER and kind != "orchestrator",
+    )
+
+
+def _words_in(answer: str) -> str:
+    """Return the sentences of what Moot reads itself, as a judge's reading: JSON, or already words."""
+    if "{" not in answer:
+        return answer
+    waiting: list[object] = [read_object(answer)]
+    sentences: list[str] = []
+    while waiting:
+        value = waiting.pop(0)
+        if isinstance(value, dict | list):
+            waiting[:0] = value.values() if isinstance(value, dict) else value
+        elif isinstance(value, str) and len(value.split()) > 1:
+            sentences.append(value.strip())
+    return "\n".join(sentences)
 
 
 def _seen(record: dict[str, Any]) -> str:
@@ -301,6 +333,8 @@ def _seen(record: dict[str, Any]) -> str:
         content = "" if prompt.get("type") == PromptType.APPROVAL else prompt.get("question")
     elif record.get("answers") and (content in tuple(Consent) or _OWN_OPTION.fullmatch(str(content))):
         return ""
+    if record.get("part", "") not in SPOKEN and isinstance(content, str):
+        content = _words_in(content)
     # What a summary says was said in the messages before it.
     if not isinstance(content, str) or record.get("role") == Role.SUMMARY:
         return ""

@@ -205,6 +205,8 @@ async def test_a_message_is_found_and_opened_where_it_stands(qapp, data_dir, wir
             row for row in palette(person).rows.rows if isinstance(row, PaletteEntry) and row.id == first
         )
         assert "marmot" in row.text
+        session = engine.live(session_id).session
+        assert row.note == f"{session.chat.assistant_name} · {session.title}"
         while palette(person).list.currentIndex().data(ROW) is not row:
             await person.press("palette_box", Qt.Key.Key_Down)
         await person.press("palette_box", Qt.Key.Key_Return)

@@ -7,14 +7,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 
+from app.core.catalog import ProviderConfig
 from app.core.definitions import Agent
+from app.core.session import Debate
 from app.engine.debate.modes import role_text
 from app.gui.panels.debate.participant_list import ParticipantCard
 from app.gui.panels.debate.participant_picker import PickRow
 from tests.app_driver import Person, at_window, until
 from tests.builders import PROMPTS
 from tests.gui.models import give_keys
-from tests.gui.seen import inside, texts_in
+from tests.gui.seen import inside, saying, texts_in
 from tests.gui.test_setup_view import person
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -291,3 +293,40 @@ async def test_the_order_of_the_users_assistants_is_that_of_the_side_bar(person,
     own = [one for one in ids(person) if one in ("abe", "checker", "zoe")]
     assert own == ["abe", "checker", "zoe"]
     assert json.loads((data_dir / "settings.json").read_text("utf-8"))["assistant_order"] == own
+
+
+async def test_who_is_gone_with_its_provider_is_named_and_its_name_is_free_again(person):
+    setup, engine = person.window.controller.panel.setup, person.window.controller.engine
+    here, there = (
+        ProviderConfig(
+            id=name,
+            kind="openai-compatible",
+            label=name,
+            base_url=f"http://127.0.0.1:{port}/v1",
+            models=("gpt-5.2", "claude-opus-4.1", "gemini-3-pro"),
+        )
+        for name, port in (("here", 9), ("there", 10))
+    )
+
+    async def ask_gemini(provider: str) -> None:
+        await person.click("add_voice")
+        await person.click(f"seat_{provider}/gemini-3-pro")
+        setup.seats.picker.hide()
+
+    await engine.save_provider(here)
+    await give_keys(person)
+    await ask_gemini("here")
+    seat = next(item for item in setup.setup().participants if item.model == "gemini-3-pro")
+    assert seat.name == "gemini-3-pro"
+    await engine.remove_provider("here")
+    await give_keys(person)
+    assert card_of(person, "here") is None
+    debate = Debate(topic="Tabs or spaces?", participants=(seat,))
+    setup.show_draft(setup.draft_again(debate))
+    await until(lambda: saying(person.window, "Left out, because the provider"))
+    assert saying(person.window, ": gemini-3-pro")
+    await engine.save_provider(there)
+    await give_keys(person)
+    await ask_gemini("there")
+    (added,) = [item for item in setup.setup().participants if item.model == "gemini-3-pro"]
+    assert (added.name, added.provider) == ("gemini-3-pro", "there")

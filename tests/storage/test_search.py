@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.errors import StorageError
-from app.core.message import MessageState, Prompt, PromptType, Role
+from app.core.message import CouncilPart, MessageState, Prompt, PromptType, Role
 from app.core.session import Hit, SessionSummary
 from app.storage import index
 from app.storage.codec import plain
@@ -91,7 +91,9 @@ async def test_newest_session_first_and_title_before_messages(store):
         (session.id, first.id),
     ]
     assert hits[3].session.id == old
-    assert hits[1] == Hit(session=hits[0].session, message_id=second.id, excerpt="two bananas")
+    assert hits[1] == Hit(
+        session=hits[0].session, message_id=second.id, excerpt="two bananas", author=second.author
+    )
     assert hits[0].session.title == "Banana bread"
     assert len(await store.search("banana", 2)) == 2
 
@@ -183,7 +185,7 @@ async def test_a_line_longer_than_a_block_is_found(store, monkeypatch):
     await _filled(store, "first plum", "x" * 5_000 + " plum " + "y" * 5_000, "last plum")
     assert [text.strip("…xy") for text in await _found(store, "plum")] == [
         "last plum",
-        " plum ",
+        "plum",
         "first plum",
     ]
 
@@ -283,3 +285,36 @@ def test_a_search_that_was_stopped_reads_nothing_more(tmp_path: Path) -> None:
     [hit] = find_in_sessions(FileSystem(), [(summary, path)], "plum", 9, lambda: False)
     assert json.loads(json.dumps(dataclasses.asdict(hit)))["excerpt"] == "plum"
     assert MOST_IN_SESSION == 5
+
+
+READING = """```json
+{"choice": "A", "confidence": 70, "judge": "openai/gpt-5.2",
+ "cases": [{"option": "A", "text": "Postgres scales with the writers."}], "open": ["Who pays for it?"]}
+```"""
+
+
+async def test_a_reading_is_found_by_its_sentences_and_never_shown_as_json(store):
+    session = debate(title="A talk")
+    read = dataclasses.replace(message(READING), part=CouncilPart.READING)
+    store.append((*started(session), finished(session.id, read)))
+    await store.flush(session.id)
+    (hit,) = await store.search("postgres scales", 50)
+    assert hit.excerpt == "Postgres scales with the writers. Who pays for it?"
+    assert hit.author == read.author and not hit.by_user
+    for wanted in ("choice", "confidence", "json", "gpt-5.2", "{"):
+        assert await store.search(wanted, 50) == [], wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "shown"),
+    [
+        ("The quick brown fox jumps over the lazy dog. Then Postgres scales. " + "It works well. " * 12,
+         "postgres", "…brown fox jumps over the lazy dog. Then Postgres scales. " + "It works well. " * 4 + "It…"),
+        ("x" * 60 + "apple" + "y" * 200, "apple", "…" + "x" * 40 + "apple" + "y" * 75 + "…"),
+        ("apple " + "y" * 200, "apple", "apple…"),
+    ],
+)  # fmt: skip
+async def test_an_excerpt_has_whole_words(store, text, wanted, shown):
+    await _filled(store, text)
+    (found,) = await _found(store, wanted)
+    assert found == shown.strip()

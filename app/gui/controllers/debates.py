@@ -14,7 +14,7 @@ from app.core.draft import SETUP, Draft, ParticipantDraft, SetupDraft
 from app.core.errors import MootError
 from app.core.message import Attachment, Attachments, Message
 from app.core.session import Debate, DebateMode, DebateSession
-from app.core.texts import exact, has_hangul, unmarked
+from app.core.texts import exact, has_hangul, unmarked, visible
 from app.engine.debate.estimates import price_text
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.controllers.attachments import ContextFileController
@@ -270,6 +270,7 @@ class DebateController(VerdictController):
         panel.setup.conclusion.ends_chosen.connect(self.choose_ends)
         seats, setup = panel.setup.seats, panel.setup
         seats.participant_removed.connect(lambda *gone: self._on_removed(seats.put_back, *gone))
+        seats.lost.connect(self._say_lost)
         setup.pasted.removed.connect(lambda *gone: self._on_removed(setup.put_back_pasted, *gone))
         panel.history.open_requested.connect(self._window.session_requested)
         panel.history.continue_requested.connect(self._on_history_continue)
@@ -427,6 +428,10 @@ class DebateController(VerdictController):
     async def _say(self, session_id: str, text: str, attachments: Attachments, to: tuple[str, ...]) -> None:
         said = self._engine.debates.say(session_id, text, attachments, to)
         await self._send(said, session_id, text, attachments)
+
+    def _say_lost(self, lost: Sequence[ParticipantDraft]) -> None:
+        names = ", ".join(visible(draft.name or draft.model) for draft in lost)
+        self._toasts.show_toast(self._language("setup.lost", names=names))
 
     def _on_attachment_removed(self, session_id: str, gone: Attachment, place: int) -> None:
         def put_back() -> None:

@@ -14,7 +14,8 @@ from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QShortcut,
 from shiboken6 import isValid
 
 from app.core.definitions import SavedPrompt, ServerPrompt
-from app.core.session import Status
+from app.core.message import user_name
+from app.core.session import Hit, Status
 from app.core.texts import fits
 from app.gui.commands import COMMANDS, chosen_keys, key_sequences, written_keys
 from app.gui.controllers.controller import Controller, PageController, Parts
@@ -26,6 +27,7 @@ from app.gui.pages.chat.message_box import MessageBox
 from app.gui.pages.settings.settings_dialog import PAGES
 from app.gui.pages.settings.settings_rows import settings_of
 from app.gui.panels.conversation_view import ConversationView
+from app.gui.transcript.transcript_model import shown_name
 from app.gui.widgets.boxes import stops_in
 from app.gui.widgets.composer import SearchField
 from app.gui.widgets.controls import PageScroller
@@ -178,7 +180,7 @@ class PaletteController(Controller):
             PaletteEntry(
                 section="message",
                 title=" ".join(hit.excerpt.split()),
-                note=hit.session.title,
+                note=" · ".join(filter(None, (self._who_said(hit), hit.session.title))),
                 icon="file-text",
                 id=hit.message_id,
                 act=partial(self.open_hit, hit.session.id, hit.message_id),
@@ -187,6 +189,11 @@ class PaletteController(Controller):
             if hit.message_id
         ]
         self.palette.show_hits(typed, hits)
+
+    def _who_said(self, hit: Hit) -> str:
+        if hit.author is None:
+            return ""
+        return (user_name if hit.by_user else shown_name)(hit.author, self._language.texts)
 
     def open_hit(self, session_id: str, message_id: str) -> None:
         """Show a message that was found."""

@@ -370,7 +370,8 @@ class ParticipantList(LayoutFitting, QWidget):
 
     They are made when they are asked for first: a window that opens need not wait for them.
     Signals: changed() after a change in a card, rearranged() after cards were added or removed,
-    prompt_requested(card), set_up_requested(provider id), participant_removed(draft, position).
+    prompt_requested(card), set_up_requested(provider id), participant_removed(draft, position), lost(drafts
+    of those who were to take part and whose model is not here any more).
     """
 
     changed = Signal()
@@ -378,6 +379,7 @@ class ParticipantList(LayoutFitting, QWidget):
     prompt_requested = Signal(object)
     set_up_requested = Signal(str)
     participant_removed = Signal(object, int)
+    lost = Signal(object)
 
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
         super().__init__()
@@ -426,16 +428,21 @@ class ParticipantList(LayoutFitting, QWidget):
         return tuple(candidate for card in self._cards if (candidate := card.draft) is not None)
 
     def show_drafts(self, drafts: Iterable[ParticipantDraft]) -> None:
-        """Show what was set up before, without participants whose provider is gone."""
+        """Show what was set up before, and say who is lost as the provider is gone."""
         if not self._made:
             self._waiting = tuple(drafts)
             return
         cards = {card.candidate.participant.id: card for card in self._cards}
+        lost = []
         for draft in drafts:
             card = self._add_from_draft(draft) if draft.added else cards.get(draft.id)
             if card is not None:
                 card.show_draft(draft)
+            elif draft.chosen or (draft.added and draft.chosen is None):
+                lost.append(draft)
         self.rearranged.emit()
+        if lost:
+            self.lost.emit(lost)
 
     def refresh(self) -> None:
         """Offer the participants the engine has now; keep the cards, and their changes, of those that
@@ -459,9 +466,9 @@ class ParticipantList(LayoutFitting, QWidget):
                 self._put(card)
         for card in before:
             if card.added:
-                status = self.statuses.get(card.candidate.status.config.id)
-                if status is not None:
-                    card.show_candidate(replace(card.candidate, status=status))
+                known_status = card.candidate.status
+                status = self.statuses.get(known_status.config.id, known_status)
+                card.show_candidate(replace(card.candidate, status=status))
                 self._put(card)
             elif card not in self._cards:
                 self._drop(card)
@@ -512,11 +519,12 @@ class ParticipantList(LayoutFitting, QWidget):
         if not offered and status is not None and draft.model in status.models:
             own = Participant(id="", name=draft.name, provider=draft.provider, model=draft.model)
             offered = [Candidate(own, status)]
-        return self._add_copy(offered[0], draft.name) if offered else None
+        return self._add_copy(offered[0], draft.name) if offered and status is not None else None
 
     def _add_apart(self, candidate: Candidate, *taken: Participant) -> None:
-        """Add a participant under a name that neither a card nor these have."""
-        present = [card.participant() for card in self.cards]
+        """Add a participant under a name that neither these have nor a card whose provider is still here."""
+        here = (card for card in self.cards if card.candidate.status.config.id in self.statuses)
+        present = [card.participant() for card in here]
         self._add_copy(candidate, named_apart(candidate.participant, [*taken, *present]).name)
         self.rearranged.emit()
 
