@@ -4,6 +4,7 @@ A row is made of the index, and of a session that is open anyway; no log is read
 to the user is about, in a few words.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from operator import attrgetter
 from app.core.criteria import Criterion, count_met, met_text
 from app.core.definitions import QUEUED_STEP, SWITCH_ASSISTANT, Agent, StepStatus
 from app.core.json_values import object_in
-from app.core.message import Message, PromptReason, PromptType
+from app.core.message import Message, Prompt, PromptReason, PromptType
 from app.core.session import (
     LIMITS,
     RESTART,
@@ -37,6 +38,7 @@ from app.core.texts import Texts, exact, visible
 from app.core.tool import called
 from app.engine.availability import Job, Queues
 from app.engine.chat.run import open_questions
+from app.engine.debate.replies import without_marks
 from app.engine.export.event_lines import fields_of
 from app.engine.group.director import silent_members
 from app.engine.library.agents import MADE_FOR, AgentDirectory
@@ -44,6 +46,8 @@ from app.engine.live_session import LiveSession
 from app.engine.runner import Sessions
 
 MOST_QUESTION = 300
+_LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s]*)\)")
+_HEADING = re.compile(r"^ {0,3}(?:#{1,6}|>)\s+")
 
 
 def question_text(message: Message, texts: Texts, names: Mapping[str, str]) -> str:
@@ -59,8 +63,16 @@ def question_text(message: Message, texts: Texts, names: Mapping[str, str]) -> s
     elif prompt.type == PromptType.APPROVAL:
         text = texts("approval.question", tool=called(prompt, texts))
     else:
-        text = visible(prompt.question)
+        text = visible(asked_text(prompt))
     return " ".join(text[:MOST_QUESTION].split())
+
+
+def asked_text(prompt: Prompt) -> str:
+    """Return what an assistant asks without the marks of Markdown, and what a server asks as it is."""
+    if prompt.type == PromptType.FORM or prompt.link:
+        return prompt.question
+    lines = without_marks(_LINK.sub(r"\1 (\2)", prompt.question)).splitlines()
+    return "\n".join(_HEADING.sub("", line) for line in lines)
 
 
 def arguments_of(text: str) -> dict[str, object]:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QScrollArea,
 from app.core.message import Author, Message, Prompt
 from app.core.texts import exact
 from app.core.tool import argument_rows
+from app.engine.work import question_text
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.approval_card import ApprovalCard, ArgumentsBox
 from app.gui.widgets.question_card import OptionRow, QuestionCard
@@ -380,3 +381,17 @@ def test_a_refusal_says_why_by_keyboard(made, qtbot):
 def test_an_external_agent_is_told_no_reason(made):
     card, _ = made(approval(reason="agent_asks"))
     assert not card.why_not.isVisible()
+
+
+MARKED = "## Which **database**?\n\n> See `db.py` and [the list](https://a.example/list)."
+
+
+def test_a_question_is_plain_words_in_its_card_and_in_lists(made):
+    card, _answers = made(Prompt(question=MARKED, type="text"))
+    shown = "Which database?\n\nSee db.py and the list (https://a.example/list)."
+    assert card.accessibleName() == shown and saying(card, shown)
+    assert question_text(card.message, Language(resources_dir() / "i18n", "en").texts, {}) == " ".join(
+        shown.split()
+    )
+    card, _answers = made(Prompt(question=MARKED, type="text", link="https://a.example"))
+    assert card.accessibleName() == MARKED, "what a server asks is shown as it is"

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QLayout, QLineEdit, QWidget
 
 from app.core.message import Author, FieldKind, FormField, Message, PromptType, form_text, problem_of
 from app.core.texts import bare_links, exact, unmarked, visible
+from app.engine.work import asked_text
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.widgets import controls
 from app.gui.widgets.badge import HeadingIcon, paint_box
@@ -203,13 +204,14 @@ class QuestionCard(AnswerCard):
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         super().__init__(language, look, message)
         prompt = self.prompt
+        self.ask(asked_text(prompt))
         link = say(self._add_link("prompt_link", prompt.link), language, "prompt.link")
         link.setVisible(bool(prompt.link))
         self._answers: list[str] = []
         self._rows: list[OptionRow] = []
         self._box = named("prompt_text", controls.TextBox(lines=1, most=6))
         say(self._box, language, hint="prompt.write")
-        self._box.setAccessibleName(visible(prompt.question))
+        self._box.setAccessibleName(self.accessibleName())
         if prompt.type == PromptType.YESNO:
             self._add("", YES, "prompt.yes")
             self._add("", NO, "prompt.no")
