@@ -17,6 +17,7 @@ from tests.builders import on_offer
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 
 RESOURCES = Path(__file__).parents[2] / "resources"
+NO_KEY = "This provider has no key. Add one in Settings."
 
 
 @pytest.fixture
@@ -118,3 +119,20 @@ async def test_a_provider_is_neither_found_nor_chosen(choice):
     popup = choice.completer().popup()
     await until(popup.isVisible)
     assert len(offered(choice)) == 400
+
+
+async def test_what_cannot_be_used_stands_last_with_its_reason_and_a_click_selects_the_text(choice):
+    [router] = choice._providers
+    ready = replace(router, models=("gpt-5.2",))
+    config = replace(router.config, id="other")
+    without = replace(router, config=config, label="Other", models=("gpt-6",), ready=False, problem="no_key")
+    choice.set_providers([without, ready])
+    choice.setCurrentIndex(0)
+    QTest.keyClick(choice, Qt.Key.Key_Down)
+    assert choice.chosen() == ("router", "gpt-5.2")
+    assert choice.facts_of(("other", "gpt-6")) == NO_KEY
+    choice.clearFocus()
+    QTest.mouseClick(choice.lineEdit(), Qt.MouseButton.LeftButton)
+    assert choice.lineEdit().selectedText() == "Router / gpt-5.2"
+    QTest.keyClicks(choice.lineEdit(), "gpt")
+    assert choice.currentText() == "gpt"

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QKeyCombination, QModelIndex, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QPaintEvent, QStandardItemModel
+from PySide6.QtCore import QEvent, QKeyCombination, QModelIndex, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QMouseEvent, QPaintEvent, QStandardItemModel
 
 from app.core.definitions import Creativity, Effort, Length
 from app.core.provider import FactSource, ModelFacts, ProviderStatus, TakesTemperature
@@ -37,7 +37,8 @@ WIDE = 400
 class ModelChoice(Choice):
     """An editable list of models, as `provider / model`; a part of a name finds it. Emits `changed`.
 
-    With `default` it offers the default model first.
+    With `default` it offers the default model first. A click into it selects the text, so that typing
+    searches.
     """
 
     changed = Signal()
@@ -64,12 +65,17 @@ class ModelChoice(Choice):
             if isinstance(view, QtWidgets.QListView):
                 view.setUniformItemSizes(True)
         self.editTextChanged.connect(self._on_text_changed)
+        self._clicked_into = False
+        self.lineEdit().installEventFilter(self)
 
     def set_providers(self, providers: Sequence[ProviderStatus], facts: Facts | None = None) -> None:
         """Offer the models of providers, keeping the choice; `facts` says what is known about a model."""
         chosen, text = self.chosen(), self.currentText()
         self._providers, self._facts = providers, facts or self._facts
-        offering = [status for status in providers if status.config.enabled]
+        # Those that answer come first, so that none is chosen by accident that cannot.
+        offering = sorted(
+            (status for status in providers if status.config.enabled), key=lambda status: not status.ready
+        )
         groups = [(status, [(status.config.id, model) for model in status.models]) for status in offering]
         pairs = [pair for _, group in groups for pair in group]
         first = [("", "")] if self._default else []
@@ -110,6 +116,17 @@ class ModelChoice(Choice):
         if not self._fixed:
             super().keyPressEvent(event)
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._clicked_into = event.reason() == Qt.FocusReason.MouseFocusReason and not self._fixed
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if self._clicked_into and event.type() == QEvent.Type.MouseButtonRelease:
+            self._clicked_into = False
+            if not self.lineEdit().hasSelectedText():
+                self.lineEdit().selectAll()
+        return super().eventFilter(watched, event)
+
     def chosen(self) -> tuple[str, str] | None:
         """Return provider id and model, empty for the default, None if the text names no provider."""
         text = self.currentText().strip()
@@ -128,7 +145,12 @@ class ModelChoice(Choice):
         return None
 
     def facts_of(self, pair: tuple[str, str]) -> str:
-        """Return what a model can do and costs in words, "" where nothing is known."""
+        """Return what a model can do and costs in words, or why its provider cannot be used; "" where
+        nothing is known.
+        """
+        provider = next((status for status in self._providers if status.config.id == pair[0]), None)
+        if provider is not None and provider.problem and not provider.ready:
+            return self._language.problem(provider.problem)
         return facts_text(self._facts(*pair), self._language) if pair[1] else ""
 
     def _add_heading(self, name: str) -> None:
