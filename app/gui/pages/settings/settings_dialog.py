@@ -585,6 +585,7 @@ class SettingsDialog(FontFitting, QDialog):
             tabs.setAccessibleName(self._group_title(first))
         if self.shown:
             self._title.setText(self._group_title(self.shown))
+            self._stack.currentWidget().setAccessibleName(words(f"settings.{self.shown}"))
 
 
 ICON = 17
