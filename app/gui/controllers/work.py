@@ -8,6 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import Signal
 
+from app.core.definitions import Agent
 from app.core.errors import MootError
 from app.core.events import MessageFinished
 from app.core.session import Session, at_limit
@@ -66,15 +67,11 @@ class WorkController(Controller):
         self._wire(parts.bridge)
 
     def _wire(self, bridge: Bridge) -> None:
-        sessions = (
-            bridge.session_started,
-            bridge.session_changed,
-            bridge.session_deleted,
-            bridge.session_restored,
-        )
+        sessions = (bridge.session_started, bridge.session_changed)
+        gone = (bridge.session_deleted, bridge.session_restored)
         messages = (bridge.message_started, bridge.message_finished, bridge.prompt_asked, bridge.plan_changed)
         assistants = (bridge.step_changed, bridge.assistants_changed, bridge.availability_changed)
-        for changed in (*sessions, *messages, *assistants, self._language.changed):
+        for changed in (*sessions, *gone, *messages, *assistants, self._language.changed):
             changed.connect(self._refresh_soon)
         self._pages.shown.connect(self._refresh_soon)
         bridge.message_finished.connect(self._on_message_finished)
@@ -108,9 +105,8 @@ class WorkController(Controller):
         since, texts = _today(), self._language.texts
         rows = engine.work.rows(texts, since) if shown else engine.work.needing(texts)
         needing = [row for row in rows if row.state == WorkState.NEEDS_YOU]
-        self._window.top_bar.show_asking(
-            frozenset(row.id for row in needing if row.needs in (Needs.ANSWER, Needs.APPROVAL))
-        )
+        asking = (row.id for row in needing if row.needs in (Needs.ANSWER, Needs.APPROVAL))
+        self._window.top_bar.show_asking(frozenset(asking))
         front = self._pages.session
         if front is not None and self._window.isActiveWindow():
             self._seen |= {row.id: _need(row) for row in needing if row.id == front.id}
@@ -123,19 +119,9 @@ class WorkController(Controller):
         if page is None or not shown:
             self._clock.stop()
             return len(fresh)
-        agents = [agent for agent in engine.assistants.all() if agent.enabled]
-        colours = colours_of(tuple(engine.assistants.all()))
-        named = [
-            AssistantRow(
-                id=agent.id,
-                name=agent.name,
-                text=self.busy_text(agent.id),
-                held=engine.queues.is_held(agent.id),
-                colour=colours[agent.id],
-            )
-            for agent in agents
-        ]
-        page.show_work(rows, named, {agent.name: colours[agent.id] for agent in agents})
+        agents = engine.assistants.all()
+        colours = colours_of(agents)
+        page.show_work(rows, [self._row_of(agent, colours[agent.id]) for agent in agents if agent.enabled])
         top = self._window.top_bar
         top.show_title(self._language("side.work"))
         top.show_mode(page.show_totals(len(fresh), self._spent))
@@ -143,14 +129,14 @@ class WorkController(Controller):
         self._late.start()
         return len(fresh)
 
-    def busy_text(self, agent_id: str) -> str:
-        """Return the state of an assistant: held, idle, or how much runs and waits."""
-        words, queues = self._language, self._engine.queues
-        if queues.is_held(agent_id):
-            return words("queue.held")
-        running, queued, waiting = queues.counts(agent_id)
+    def _row_of(self, agent: Agent, colour: int) -> AssistantRow:
+        """Return the row of an assistant with its state: held, idle, or how much runs and waits."""
+        words, held = self._language, self._engine.queues.is_held(agent.id)
+        running, queued, waiting = self._engine.queues.counts(agent.id)
         counts = (("busy.running", running), ("busy.waiting", queued + waiting))
-        return ", ".join(words(key, count=count) for key, count in counts if count) or words("busy.idle")
+        busy = ", ".join(words(key, count=count) for key, count in counts if count)
+        text = words("queue.held") if held else busy or words("busy.idle")
+        return AssistantRow(id=agent.id, name=agent.name, text=text, held=held, colour=colour)
 
     # The page
 
@@ -193,19 +179,17 @@ class WorkController(Controller):
         self._files.keep(details.files, lambda: details.session_id)
         details.changed.connect(self._files.refresh)
         details.means.file_wanted.connect(lambda path: details.files.asked.emit(path, work_page.OPEN))
-        details.means.message_wanted.connect(
-            lambda _id: self._window.session_requested.emit(details.session_id)
-        )
+        show = self._window.session_requested.emit
+        details.means.message_wanted.connect(lambda _id: show(details.session_id))
         self._run(details.told, self._tell)
         self._run(details.hurried, self._send_now)
         self._run(details.extend.chosen, lambda limits: self._extend(details.session_id, limits))
         details.cards.viewer = self._viewer
         self._answer_cards(details)
         details.cards.link_requested.connect(lambda address: self._sessions.open_link(address, ""))
-        details.plan.plan_requested.connect(lambda plan: self._groups.change(details.session_id, plan))
-        details.plan.item_removed.connect(
-            lambda item, place: self._groups.offer_back(details.session_id, item, place)
-        )
+        groups = self._groups
+        details.plan.plan_requested.connect(lambda plan: groups.change(details.session_id, plan))
+        details.plan.item_removed.connect(lambda *gone: groups.offer_back(details.session_id, *gone))
         details.queue.opened.connect(self._window.session_requested)
         details.queue.moved_up.connect(lambda job: self._try(lambda: queues.move_to_front(job)))
         details.queue.given.connect(lambda job, who: self._try(lambda: queues.send(job, who)))
@@ -223,11 +207,10 @@ class WorkController(Controller):
         session = live.session if live is not None else None
         chat = session.chat if session is not None else None
         # Of a session what waits, of an assistant also what it does.
-        jobs = engine.queues.jobs()
+        waiting = [job for job in engine.queues.jobs() if job.place is not None]
+        jobs = [job for job in engine.queues.jobs() if job.agent_id == chosen]
         if row is not None:
-            jobs = [job for job in jobs if job.work.session_id == row.id and job.place is not None]
-        else:
-            jobs = [job for job in jobs if job.agent_id == chosen]
+            jobs = [job for job in waiting if job.work.session_id == row.id]
         page.details.extend.show_limits(chat.limits if chat is not None else None, engine.settings().limits)
         set_shown(page.details.extend, session is not None and at_limit(session))
         page.details.show_work(
@@ -369,13 +352,11 @@ class WorkController(Controller):
         live = engine.live(work.session_id)
         title = live.session.title if live is not None else ""
         name = name_of(engine.assistants.get(job.agent_id), job.agent_id)
+        title = " · ".join(filter(None, (work.about, title)))
+        state = f"{visible(name)} · {_state_of(job, self._language)}"
+        takers = tuple((taker.id, taker.name) for taker in engine.queues.takers(job.id))
         return QueueTask(
-            id=job.id,
-            session_id=work.session_id,
-            title=" · ".join(filter(None, (work.about, title))),
-            state=" · ".join((visible(name), _state_of(job, self._language))),
-            place=job.place,
-            takers=tuple((taker.id, taker.name) for taker in engine.queues.takers(job.id)),
+            id=job.id, session_id=work.session_id, title=title, state=state, place=job.place, takers=takers
         )
 
 

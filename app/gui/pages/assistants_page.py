@@ -23,7 +23,7 @@ from app.core.tool import ServerStatus, ToolChoice
 from app.engine.availability import DEFAULT_DEPTH, DEFAULT_LIMIT, DEFAULT_TIMEOUT_S, Strategy, policy_of
 from app.engine.library.agents import SUB_AGENT
 from app.gui.display.appearance import Language, Look, tall
-from app.gui.display.descriptions import colours_of, model_line, server_state
+from app.gui.display.descriptions import model_line, server_state
 from app.gui.files.user_files import ask_for_folder
 from app.gui.widgets import controls
 from app.gui.widgets.badge import Avatar, initials, told_apart
@@ -84,6 +84,9 @@ class AssistantForm(Form):
         self.steps = controls.NumberBox("assistant_steps", 1, MOST_STEPS)
         self._limits = Sentence(language, "assistant.limits.row", self.deep, self.steps)
         self._own_tools = say(Paragraph("hint"), language, "assistant.own_tools.text")
+        colours = [(place, f"assistant.colour.{place}") for place in range(COLOURS)]
+        knows_user = named("assistant_knows_user", controls.WrappedTick(look))
+        servers = {"get": lambda agent: agent.mcp_servers, "put": lambda names: {"mcp_servers": names}}
         super().__init__(
             language,
             (
@@ -106,13 +109,7 @@ class AssistantForm(Form):
             (
                 self._box("tools", self.tools, help="assistant.tools.text"),
                 self._box("sub_agents", self.sub_agents, under=(self._limits,)),
-                self._box(
-                    "servers",
-                    self.servers,
-                    get=lambda agent: agent.mcp_servers,
-                    put=lambda names: {"mcp_servers": names},
-                    help="assistant.servers.text",
-                ),
+                self._box("servers", self.servers, **servers, help="assistant.servers.text"),
             ),
             self._own_tools,
             Field(
@@ -125,16 +122,8 @@ class AssistantForm(Form):
             ),
             # None is the policy of the role.
             Field("busy", self.busy, fits=lambda _policy: True),
-            Field(
-                "colour",
-                self.colour,
-                options=[(place, f"assistant.colour.{place}") for place in range(COLOURS)],
-            ),
-            Field(
-                "knows_user",
-                named("assistant_knows_user", controls.WrappedTick(look)),
-                text="assistant.knows_user",
-            ),
+            Field("colour", self.colour, options=colours),
+            Field("knows_user", knows_user, text="assistant.knows_user"),
             Field("enabled", named("assistant_enabled", TickBox(look)), text="assistant.enabled"),
             STRETCH,
             inner=(
@@ -407,9 +396,8 @@ class AssistantEditor(FontFitting, DefinitionEditor[Agent]):
         self._chat = say(chat, language, "assistant.chat_with")
         self._banner_text = plain_label(wrap=True)
         self._banner_act = button("", "assistant_banner_act", self._on_banner)
-        self._banner_back = say(
-            button("plain", "assistant_banner_back", self._show_again), language, "assistant.version.back"
-        )
+        back = button("plain", "assistant_banner_back", self._show_again)
+        self._banner_back = say(back, language, "assistant.version.back")
         self.form = AssistantForm(language, look)
         self.named = self.form.name
         self._lay_out()
@@ -481,10 +469,9 @@ class AssistantEditor(FontFitting, DefinitionEditor[Agent]):
         """Return the names of the fields in which a version differs from the current one."""
         assert self._definition is not None
         words, now = self._language, self._definition
-        differing = [
-            field.name for field in fields(Agent) if getattr(version, field.name) != getattr(now, field.name)
-        ]
-        names = dict.fromkeys(FIELD_OF.get(name, name) for name in differing if name != "version")
+        known = [field.name for field in fields(Agent) if field.name != "version"]
+        differing = [name for name in known if getattr(version, name) != getattr(now, name)]
+        names = dict.fromkeys(FIELD_OF.get(name, name) for name in differing)
         shown = [known_text(f"assistant.field.{name}", words) or name for name in names]
         return ", ".join(shown) or words("assistant.version.same")
 
@@ -543,32 +530,12 @@ class AssistantEditor(FontFitting, DefinitionEditor[Agent]):
         self._banner.setProperty("tone", "accent")
         body = frame("", vbox(self.form, margins=(MARGIN, 0, MARGIN, 18)))
         rows = hbox(*head, margins=edges, spacing=10), hbox(self._banner, margins=edges)
-        vbox(
-            *rows,
-            (controls.scrolling(body, keeps_bar=True), 1),
-            inside=self,
-            margins=(0, 16, 0, 0),
-            spacing=12,
-        )
+        form = controls.scrolling(body, keeps_bar=True)
+        vbox(*rows, (form, 1), inside=self, margins=(0, 16, 0, 0), spacing=12)
 
 
-CARD_HEIGHT = 56
-GAP = 6
-CARDS = ListStyle(
-    height=CARD_HEIGHT,
-    gap=GAP,
-    left=12,
-    right=10,
-    mark=30,
-    space=11,
-    edge=8,
-    note=11,
-    weight=600,
-    selected_weight=600,
-    fill="surface",
-    card=True,
-    chip=19,
-)
+_SIZES = ListStyle(height=56, gap=6, left=12, right=10, mark=30, space=11, edge=8, note=11, chip=19)
+CARDS = replace(_SIZES, weight=600, selected_weight=600, fill="surface", card=True)
 # The width of the cards, and of a page that has room for them beside the editor.
 CARDS_WIDTH, ROOMY = 300, 760
 
@@ -583,41 +550,32 @@ class AssistantCards(ItemList):
     chosen = Signal(str)
     EDITS = (*ItemList.EDITS, *ENTER)
 
-    def __init__(
-        self, language: Language, look: Look, name: str = "assistant_cards", removal: str = "assistant.delete"
-    ) -> None:
+    def __init__(self, language: Language, look: Look, name: str, removal: str = "assistant.delete") -> None:
         super().__init__(look, name, CARDS, ordered=True)
         self._language, self._removal = language, removal
         self.currentItemChanged.connect(self._on_current_changed)
         self.doubleClicked.connect(lambda _index: self.edit_requested.emit(self.current_id()))
 
     def show_assistants(
-        self,
-        agents: Sequence[Agent],
-        tools: Sequence[ToolChoice],
-        marks: Mapping[str, str],
-        chosen: str,
-        *,
-        colours: Mapping[str, int],
+        self, agents: Sequence[Agent], tools: Sequence[ToolChoice], marks: Mapping[str, str], chosen: str
     ) -> None:
-        """Show these assistants in their colours and mark the chosen one; `marks` are texts by id."""
-        words = self._language
-        with QSignalBlocker(self):
-            self.show_rows(
-                [
-                    RowItem(
-                        id=agent.id,
-                        title=agent.name,
-                        second=model_line(agent, tools, words),
-                        note=marks.get(agent.id, "")
-                        or ("" if agent.enabled else words("assistant.mark.off")),
-                        colour=colours.get(agent.id, 0),
-                        letters=letters,
-                        faint=not agent.enabled,
-                    )
-                    for agent, letters in zip(agents, initials([item.name for item in agents]), strict=True)
-                ]
+        """Show these assistants and mark the chosen one; `marks` are texts by id."""
+        words, rows, off = self._language, list[RowItem](), self._language("assistant.mark.off")
+        for agent, mark in zip(agents, initials([agent.name for agent in agents]), strict=True):
+            note = marks.get(agent.id, "") or ("" if agent.enabled else off)
+            second, colour, faint = model_line(agent, tools, words), agent.colour, not agent.enabled
+            row = RowItem(
+                id=agent.id,
+                title=agent.name,
+                second=second,
+                note=note,
+                colour=colour,
+                letters=mark,
+                faint=faint,
             )
+            rows.append(row)
+        with QSignalBlocker(self):
+            self.show_rows(rows)
             self.setCurrentRow(self.rows.row_of(chosen))
 
     def menu_of(self, row_id: str) -> QMenu:
@@ -649,7 +607,8 @@ class AssistantsPage(QWidget):
         self._tools: Sequence[ToolChoice] = ()
         self._built_in: frozenset[str] = frozenset()
         self._title = say(plain_label("field"), language, "side.assistants")
-        self.cards = say(AssistantCards(language, look), language, name="side.assistants")
+        self.cards = AssistantCards(language, look, "assistant_cards")
+        say(self.cards, language, name="side.assistants")
         new = button("", "assistants_new", self.new_requested).dress(look, "plus", "text")
         self._new = say(new, language, "assistant.new")
         self.editor = AssistantEditor(language, look)
@@ -700,18 +659,14 @@ class AssistantsPage(QWidget):
 
     def _show_in_editor(self, agent_id: str) -> None:
         agents = tuple(self._agents.values())
-        self.editor.show_assistant(
-            self._agents[agent_id],
-            built_in=agent_id in self._built_in,
-            others=[agent.name for agent in agents if agent.id != agent_id],
-        )
+        others = [agent.name for agent in agents if agent.id != agent_id]
+        built_in = agent_id in self._built_in
+        self.editor.show_assistant(self._agents[agent_id], built_in=built_in, others=others)
 
     def _show_cards(self, chosen: str) -> None:
-        agents = tuple(self._agents.values())
-        built_in = self._language("assistant.mark.built_in")
-        marks = dict.fromkeys(self._built_in, built_in)
+        marks = dict.fromkeys(self._built_in, self._language("assistant.mark.built_in"))
         self.cards.fixed = self._built_in
-        self.cards.show_assistants(agents, self._tools, marks, chosen, colours=colours_of(agents))
+        self.cards.show_assistants(tuple(self._agents.values()), self._tools, marks, chosen)
 
     def _lay_out(self) -> None:
         bring_in = button("plain", "assistants_bring_in", self.bring_in_requested)

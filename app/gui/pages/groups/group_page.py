@@ -1,6 +1,5 @@
 """The page of a group: its form at the left, and the editor of the chosen member."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,16 +11,7 @@ from app.core.definitions import Agent, Group, Leader
 from app.core.provider import ModelFacts
 from app.gui.commands import written
 from app.gui.display.appearance import Language, Look, tall
-from app.gui.display.descriptions import colours_of
-from app.gui.pages.assistants_page import (
-    CARD_HEIGHT,
-    GAP,
-    MODEL,
-    STYLE,
-    AssistantCards,
-    AssistantEditor,
-    Choices,
-)
+from app.gui.pages.assistants_page import CARDS, MODEL, STYLE, AssistantCards, AssistantEditor, Choices
 from app.gui.widgets.boxes import ANY_SIZE, STRETCH, Fitting, frame, hbox, vbox
 from app.gui.widgets.controls import NumberBox, TextBox, TickBox, button, scrolling
 from app.gui.widgets.form import DefinitionEditor, Field, Form, Sentence
@@ -51,9 +41,8 @@ class GroupForm(Form):
         self._built_in: frozenset[str] = frozenset()
         self.members: tuple[str, ...] = ()
         self.name = named("group_name", QLineEdit(maxLength=MOST_NAME))
-        self.cards = say(
-            AssistantCards(language, look, "member_cards", "group.remove"), language, name="group.members"
-        )
+        cards = AssistantCards(language, look, "member_cards", "group.remove")
+        self.cards = say(cards, language, name="group.members")
         self.member_chosen = self.cards.chosen
         self.cards.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._add_member = say(button("", "group_add_member"), language, "group.add_member")
@@ -118,13 +107,12 @@ class GroupForm(Form):
         marks |= dict.fromkeys(gone, self._language("group.member.gone"))
         name = self._language("group.gone")
         agents = [known.get(member, Agent(id=member, name=name, enabled=False)) for member in self.members]
-        colours = colours_of(self._choices.agents)
-        self.cards.show_assistants(agents, self._choices.tools, marks, chosen, colours=colours)
+        self.cards.show_assistants(agents, self._choices.tools, marks, chosen)
         self._fit_cards()
         self.cards.setVisible(bool(agents))
 
     def _fit_cards(self) -> None:
-        self.cards.setFixedHeight(self.cards.count() * (tall(CARD_HEIGHT) + GAP))
+        self.cards.setFixedHeight(self.cards.count() * (tall(CARDS.height) + CARDS.gap))
 
     def set_choices(self, choices: Choices, built_in: frozenset[str]) -> None:
         """Set the assistants that can be members, and the models."""
@@ -167,13 +155,9 @@ class GroupForm(Form):
         """Show beside a field, the members or the orchestrator what is wrong; "" for nothing."""
         show_or_hide(self.errors[name], text)
 
-    def offers(self) -> Sequence[Agent]:
-        """Return the assistants that can be added."""
-        return [agent for agent in self._choices.agents if agent.id not in self.members]
-
     def _offer(self) -> None:
         self._offers.clear()
-        for agent in self.offers():
+        for agent in (agent for agent in self._choices.agents if agent.id not in self.members):
             action = self._offers.addAction(agent.name, partial(self.add, agent.id))
             action.setToolTip(plain_tip(agent.description or agent.role))
         self._offers.addSeparator()

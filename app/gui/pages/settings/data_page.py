@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QWidget
 from app.core.definitions import SavedPrompt
 from app.core.errors import MootError
 from app.core.session import SessionSummary
-from app.core.store import Backup, BackupContents, FilesSize, PartSize, Restored, Thrown
+from app.core.store import Backup, FilesSize, PartSize, Restored, Thrown
 from app.core.texts import size_text
 from app.engine.importing import Arrival
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, RestoreDialog, SavedPromptDialog, example
@@ -92,10 +92,9 @@ class DataPage(DataShown):
             self._show_made()
 
     def _lay_out(self) -> None:
-        words, folder = self._language, str(self._data_dir)
-        open_folder = button(
-            "", "data_open_folder", lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
-        )
+        words, show = self._language, QUrl.fromLocalFile(str(self._data_dir))
+        show = QUrl.fromLocalFile(str(self._data_dir))
+        open_folder = button("", "data_open_folder", lambda: QDesktopServices.openUrl(show))
         say(open_folder, words, "settings.data.open")
         text = say(Paragraph("card_text"), words, "settings.data.text")
         path = hbox((self._path, 1), (open_folder, 0, Qt.AlignmentFlag.AlignTop), spacing=10)
@@ -133,9 +132,8 @@ class DataPage(DataShown):
         """Show the sizes, the backups and the trash."""
         words = self._language
         whole = size_text(words, sum(part.size for part in self._parts))
-        parts = ", ".join(
-            f"{words(f'data.part.{part.name}')} {size_text(words, part.size)}" for part in self._parts
-        )
+        sizes = [(words(f"data.part.{part.name}"), size_text(words, part.size)) for part in self._parts]
+        parts = ", ".join(f"{name} {size}" for name, size in sizes)
         self._sizes.setText(words("data.size", whole=whole, parts=parts))
         kept, thrown = [], []
         for backup in self._kept:
@@ -194,14 +192,13 @@ class DataPage(DataShown):
 
         def restore() -> None:
             missing, changed = dialog.documents(), dialog.replace()
-            work = self._restore(contents, dialog.sessions(), documents=missing, replace=changed)
+            path, sessions = contents.backup.path, dialog.sessions()
+            work = self._restore(path, sessions, documents=missing, replace=changed)
             self._tasks.start("restore", work)
 
         dialog.open_for(restore)
 
-    async def _restore(
-        self, contents: BackupContents, sessions: list[str], *, documents: bool, replace: bool
-    ) -> None:
+    async def _restore(self, path: str, sessions: list[str], *, documents: bool, replace: bool) -> None:
         words = self._language
 
         def restored(back: Restored) -> None:
@@ -212,14 +209,9 @@ class DataPage(DataShown):
                 self.restored.emit()
 
         self._line.begin(len(sessions))
-        work = self._engine.archive.restore(
-            contents.backup.path,
-            sessions,
-            documents=documents,
-            replace=replace,
-            progress=lambda done: self._line.show_count(done, len(sessions)),
-        )
-        await self._do(work, restored)
+        restore = partial(self._engine.archive.restore, documents=documents, replace=replace)
+        count = partial(self._line.show_count, total=len(sessions))
+        await self._do(restore(path, sessions, progress=count), restored)
 
     # Import and export
 
@@ -266,7 +258,7 @@ class DataPage(DataShown):
             self._line.say(said, "error" if left_out else "hint")
 
         self._line.begin(total)
-        work = self._engine.archive.export_all(str(path), lambda done: self._line.show_count(done, total))
+        work = self._engine.archive.export_all(str(path), partial(self._line.show_count, total=total))
         await self._do(work, exported)
 
     # Files of sessions
@@ -302,9 +294,8 @@ class DataPage(DataShown):
     async def _take_out(self, file: str) -> None:
         thrown = next((item for item in self._thrown if item.file == file), None)
         if thrown is not None:
-            await self._do(
-                self._engine.archive.take_out(file), self._language("data.bin.back", title=thrown.title)
-            )
+            said = self._language("data.bin.back", title=thrown.title)
+            await self._do(self._engine.archive.take_out(file), said)
             if thrown.kind == "provider":
                 self.restored.emit()
 
@@ -423,19 +414,16 @@ class SavedPromptsPage(Page):
         say(new.dress(look, "plus", "accent"), language, "settings.saved_prompts.new")
         bring_in = button("link", f"{SAVED_PROMPTS}_import", self._ask_for_file)
         say(bring_in, language, "saved_prompt.import")
-        self._delete, self._share, self._open = (
-            say(button("", f"{SAVED_PROMPTS}_{name}", act), language, key)
-            for name, act, key in (
-                ("delete", self._on_delete, "saved_prompt.delete"),
-                ("share", self._on_share, "saved_prompt.export"),
-                ("edit", self._on_edit, "settings.edit"),
-            )
-        )
+        delete = button("", f"{SAVED_PROMPTS}_delete", self._on_delete)
+        self._delete = say(delete, language, "saved_prompt.delete")
+        share = button("", f"{SAVED_PROMPTS}_share", self._on_share)
+        self._share = say(share, language, "saved_prompt.export")
+        self._open = say(button("", f"{SAVED_PROMPTS}_edit", self._on_edit), language, "settings.edit")
         self._lead = Paragraph("card_text")
         foot = hbox(new, bring_in, STRETCH, self._delete, self._share, self._open)
         vbox(self._lead, (self.list, 1), foot, inside=self, margins=(22, 14, 22, 14), spacing=10)
-        self.list.activated.connect(lambda _index: self._on_edit())
-        self.list.edit_requested.connect(lambda _id: self._on_edit())
+        for asked in (self.list.activated, self.list.edit_requested):
+            asked.connect(lambda _row: self._on_edit())
         self.list.delete_requested.connect(lambda _id: self._on_delete())
         self.list.currentItemChanged.connect(lambda *_: self._fit())
         language.follow(self.refresh)
@@ -448,9 +436,8 @@ class SavedPromptsPage(Page):
         prompts = self._prompts.all()
         built_in = self._prompts.is_built_in
         self.list.fixed = frozenset(prompt.id for prompt in prompts if built_in(prompt.id))
-        self.list.show_rows(
-            [RowItem(id=each.id, title=each.name, second=" ".join(each.text.split())) for each in prompts]
-        )
+        lines = [(each.id, each.name, " ".join(each.text.split())) for each in prompts]
+        self.list.show_rows([RowItem(id=id_, title=name, second=text) for id_, name, text in lines])
         self._fit()
 
     def _fit(self) -> None:
@@ -492,13 +479,12 @@ class SavedPromptsPage(Page):
 
     def _on_share(self) -> None:
         prompt = self._prompts.find(self.list.current_id())
-        words, text = self._language, self._prompts.share(prompt.id)
-        ask_where(
-            self.window(),
-            words("saved_prompt.export"),
-            prompt.name,
-            lambda path: self._start(partial(write_shared_file, self._ground.toasts, words, path, text)),
-        )
+        words, text, toasts = self._language, self._prompts.share(prompt.id), self._ground.toasts
+
+        def write(path: Path) -> None:
+            self._start(partial(write_shared_file, toasts, words, path, text))
+
+        ask_where(self.window(), words("saved_prompt.export"), prompt.name, write)
 
     def _ask_for_file(self) -> None:
         title = self._language("saved_prompt.import")

@@ -36,9 +36,8 @@ class ModelsPage(DataShown):
     def __init__(self, ground: Ground) -> None:
         super().__init__(ground)
         language, look, tasks = self._language, self._look, self._tasks
-        self.search = say(
-            SearchBox(look, "models_search"), language, name="models.search", hint="models.search"
-        )
+        self.search = SearchBox(look, "models_search")
+        say(self.search, language, name="models.search", hint="models.search")
         refresh = button("", "models_refresh", lambda: tasks.start("fetch models", self._fetch()))
         self._refresh = say(refresh.dress(look, "refresh-cw"), language, "models.refresh")
         self.list = say(ItemList(look, "models_list", TICKS), language, name="settings.models")
@@ -95,17 +94,14 @@ class ModelsPage(DataShown):
         """Return the heading of a provider and its models."""
         words = self._language
         fetched = self._engine.connections.list_of(status.config.id)
-        note = ""
+        note, listed = "", list[str]()
         if fetched is not None:
-            age = words.day_and_time(fetched.fetched_at)
-            note = words("models.fetched", count=len(fetched.models), age=age)
-        listed = fetched.models if fetched else ()
-        if self.hidden.isChecked():
-            listed = (*listed, *self._hidden_of(status))
-        models = [
-            self._row(status, model, own=bool(fetched) and model not in listed)
-            for model in dict.fromkeys((*status.models, *listed))
-        ]
+            listed, age = [*fetched.models], words.day_and_time(fetched.fetched_at)
+            note = words("models.fetched", count=len(listed), age=age)
+        listed += self._hidden_of(status) if self.hidden.isChecked() else ()
+        own = {model for model in status.models if fetched is not None and model not in listed}
+        known = dict.fromkeys((*status.models, *listed))
+        models = [self._row(status, model, own=model in own) for model in known]
         return [RowItem(title=visible(words.provider(status)), note=note, heading=True), *models]
 
     def _hidden_of(self, status: ProviderStatus) -> list[str]:
@@ -123,14 +119,10 @@ class ModelsPage(DataShown):
         if ticked or self._engine.voting.result(seat)[0] >= 0:
             notes.append(self._voting_of(seat))
         state = words("models.offered" if ticked else "models.not_offered")
+        row_id, title, note = f"{status.config.id}\n{model}", visible(model), " · ".join(notes)
+        spoken = ", ".join([model, words.provider(status), state, *notes])
         return RowItem(
-            id=f"{status.config.id}\n{model}",
-            title=visible(model),
-            note=" · ".join(notes),
-            title_first=True,
-            ticked=ticked,
-            spoken=", ".join([model, words.provider(status), state, *notes]),
-            tip=model,
+            id=row_id, title=title, note=note, title_first=True, ticked=ticked, spoken=spoken, tip=model
         )
 
     def _voting_of(self, seat: Seat) -> str:
@@ -274,11 +266,8 @@ class ModelsPage(DataShown):
         finally:
             self._refresh.setEnabled(True)
         self.refresh()
-        failed = [
-            f"{words.provider(status)}: {words.failure(result.failure)}"
-            for status, result in zip(statuses, results, strict=True)
-            if not result.ok
-        ]
+        results_of = zip(map(words.provider, statuses), results, strict=True)
+        failed = [f"{name}: {words.failure(result.failure)}" for name, result in results_of if not result.ok]
         said = "\n".join(failed) or words("models.refreshed")
         show_as(self.result, "error" if failed else "ok", said)
 
@@ -314,9 +303,8 @@ class LocalModelsPage(DataShown):
     async def _read(self) -> None:
         local = self._engine.local_models
         # Besides the disk, the memory: what tells how much there is takes long to load.
-        models, fitting = await asyncio.to_thread(
-            lambda: (models := local.all(), {item.id for item in models if local.fits(item)})
-        )
+        models = await asyncio.to_thread(local.all)
+        fitting = await asyncio.to_thread(lambda: {item.id for item in models if local.fits(item)})
         known = {model.id for model in models}
         for gone in [model_id for model_id in self.cards if model_id not in known]:
             self.cards.pop(gone).deleteLater()
@@ -327,14 +315,10 @@ class LocalModelsPage(DataShown):
                 self.cards[model.id] = card
                 card.asked.connect(self._on_asked)
                 self._column.insertWidget(place, card)
-            card.show_model(
-                model,
-                local.progress(model.id),
-                fits=model.id in fitting,
-                offered=model.id == EMBEDDED_MODEL or model.id in local.offered(),
-                votes=self._votes(model),
-                free=local.lacks_memory(model),
-            )
+            offered = model.id == EMBEDDED_MODEL or model.id in local.offered()
+            fits, votes, free = model.id in fitting, self._votes(model), local.lacks_memory(model)
+            progress = local.progress(model.id)
+            card.show_model(model, progress, fits=fits, offered=offered, votes=votes, free=free)
         put_where(self._holder, [stop for card in self.cards.values() for stop in card.stops])
 
     def _votes(self, model: LocalModel) -> str:
@@ -358,14 +342,8 @@ class LocalModelsPage(DataShown):
 
     def _on_asked(self, what: str, model_id: str) -> None:
         local = self._engine.local_models
-        work = {
-            "get": self._get,
-            "pause": local.pause,
-            "remove": local.remove,
-            "offer": local.offer,
-            "check": self._check,
-            "anyway": self._load_anyway,
-        }[what]
+        own = {"get": self._get, "check": self._check, "anyway": self._load_anyway}
+        work = {"pause": local.pause, "remove": local.remove, "offer": local.offer, **own}[what]
         if not self._tasks.running(name := f"{what} {model_id}"):
             self._tasks.start(name, self._do(work(model_id)))
 
@@ -485,15 +463,11 @@ class LocalModelCard(Frame):
             self._possible = {"pause"}
             self.show_progress(progress)
         elif model.path:
-            self._possible = (
-                {"remove"} | ({"check"} if not built_in else set()) | (set() if offered else {"offer"})
-            )
-            self.state.setText(words("local.ready" if offered else "local.not_offered"))
-            if free:
-                self._possible.add("anyway")
-                self.state.setText(
-                    words("local.lacks", need=size_text(words, model.memory), free=size_text(words, free))
-                )
+            possible = {"remove": True, "check": not built_in, "offer": not offered, "anyway": free}
+            self._possible = {what for what, can in possible.items() if can}
+            need, lacks = size_text(words, model.memory), size_text(words, free)
+            state = words("local.ready" if offered else "local.not_offered")
+            self.state.setText(words("local.lacks", need=need, free=lacks) if free else state)
         elif not fits:
             self._possible = set()
             self.state.setText(words("error.model_too_large", name=model.name, need=model.computer_gb))

@@ -8,6 +8,7 @@ certificates of one's own or of a company.
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -62,12 +63,9 @@ class ProviderPage(Page):
         self.key = named("provider_key", QLineEdit(echoMode=QLineEdit.EchoMode.Password))
         self._key_source = Paragraph("hint")
         self._save_key = self._button("", "save_key", "provider.key.save", self._on_save_key)
-        self._remove_key = self._button(
-            "link", "remove_key", "provider.key.remove", self._forget_key, "remove key"
-        )
-        self._unlock = self._button(
-            "link", "unlock", "keyring.unlock", self._unlock_keyring, "unlock the keyring"
-        )
+        forget, unlock = self._forget_key, self._unlock_keyring
+        self._remove_key = self._button("link", "remove_key", "provider.key.remove", forget, "remove key")
+        self._unlock = self._button("link", "unlock", "keyring.unlock", unlock, "unlock the keyring")
         self._save = self._button("primary", "save", "provider.save", self._on_save)
         self._test = self._button("", "test", "provider.test", self._on_test)
         self._remove = self._button("link", "remove", "provider.remove", self._forget, "remove provider")
@@ -107,10 +105,8 @@ class ProviderPage(Page):
 
     def _new_form(self) -> Form:
         source = hbox((self._key_source, 1, Qt.AlignmentFlag.AlignVCenter), self._unlock, self._remove_key)
-        return Form(
-            self._language,
-            Field("enabled", self.enabled, text="provider.enabled"),
-            5,
+        served = self._is_served
+        fields = (
             Field(
                 "key",
                 self.key,
@@ -119,7 +115,7 @@ class ProviderPage(Page):
                 put=lambda _key: {},
                 beside=(self._save_key,),
                 under=(frame("", source),),
-                shown_when=self._is_served,
+                shown_when=served,
             ),
             Field(
                 "label",
@@ -127,7 +123,7 @@ class ProviderPage(Page):
                 put=lambda text: {"label": text} if self._own else {},
                 shown_when=lambda: self._own,
             ),
-            Field("base_url", self.base_url, shown_when=self._is_served),
+            Field("base_url", self.base_url, shown_when=served),
             Field(
                 "models",
                 self.models,
@@ -141,12 +137,11 @@ class ProviderPage(Page):
                 hint="provider.window.placeholder",
                 get=lambda config: str(config.window or ""),
                 put=lambda text: {"window": int(text or 0)},
-                shown_when=self._is_served,
+                shown_when=served,
             ),
-            labels="provider",
-            spacing=7,
-            gap=7,
-        ).lay_out()
+        )
+        enabled = Field("enabled", self.enabled, text="provider.enabled")
+        return Form(self._language, enabled, 5, *fields, labels="provider", spacing=7, gap=7).lay_out()
 
     def _is_served(self) -> bool:
         return not (self._embedded or self._program)
@@ -352,10 +347,8 @@ class ProvidersPage(Page):
         self._made: dict[str, ProviderPage] = {}
         self._pages = stack()
         adds = []
-        for name, key, act in (
-            ("provider", "provider.add", lambda: self._connect(None)),
-            ("agent", "agent.add", lambda: tasks.start("find agents", self._ask_agent())),
-        ):
+        connect, find = partial(self._connect, None), lambda: tasks.start("find agents", self._ask_agent())
+        for name, key, act in (("provider", "provider.add", connect), ("agent", "agent.add", find)):
             add = say(button("link", f"settings_add_{name}", act), language, key)
             adds.append((add.dress(look, "plus", "accent"), 0, Qt.AlignmentFlag.AlignLeft))
         both = hbox(vbox((self.list, 1), *adds, spacing=4), (self._pages, 1), spacing=18)
@@ -526,21 +519,11 @@ class NetworkPage(Page):
         browse = say(button("", "network_browse", self._on_browse), language, "network.browse")
         save = say(button("primary", "network_save", self._on_save), language, "network.save")
         self.result = named("network_result", plain_label("hint", wrap=True))
-        self._form = Form(
-            language,
-            say(Paragraph("card_text"), language, "network.text"),
-            8,
-            Field("proxy", self.proxy, hint="network.proxy.example", help="network.proxy.hint"),
-            8,
-            Field("certificates", self.certificates, help="network.certificates.hint", beside=(browse,)),
-            8,
-            self.result,
-            hbox(STRETCH, save),
-            STRETCH,
-            labels="network",
-            spacing=7,
-            gap=7,
-        ).lay_out()
+        text, own = say(Paragraph("card_text"), language, "network.text"), self.certificates
+        proxy = Field("proxy", self.proxy, hint="network.proxy.example", help="network.proxy.hint")
+        certificates = Field("certificates", own, help="network.certificates.hint", beside=(browse,))
+        parts = (text, 8, proxy, 8, certificates, 8, self.result, hbox(STRETCH, save), STRETCH)
+        self._form = Form(language, *parts, labels="network", spacing=7, gap=7).lay_out()
         vbox(self._form, inside=self)
         self._form.fill(self._settings())
         for field in (self.proxy, self.certificates):

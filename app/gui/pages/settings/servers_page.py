@@ -28,6 +28,8 @@ from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_if, show_or_hide
 
 TOOLS_SHOWN = 12
+Change = Callable[[str], Awaitable[object]]
+Save = Callable[[tuple[McpServer, ...]], Awaitable[object]]
 
 
 class ServersPage(Page):
@@ -72,17 +74,10 @@ class ServersPage(Page):
         self.enabled.clicked.connect(self._on_enabled)
         language.follow(self.refresh)
 
-    def _button(
-        self, kind: str, name: str, task: str, act: Callable[[str], Awaitable[object]], key: str = ""
-    ) -> Button:
+    def _button(self, kind: str, name: str, task: str, act: Change, key: str = "") -> Button:
         """Return a button that calls `act` with the chosen server as a task of this name."""
         made = button(kind, f"server_{name}", lambda: self._start(task, act))
         return say(made, self._language, key or f"server.{name}")
-
-    def leave(self) -> None:
-        if not self._gone:
-            super().leave()
-            self._unsubscribe()
 
     def refresh(self) -> None:
         """Read the servers and their states again."""
@@ -104,9 +99,8 @@ class ServersPage(Page):
         left = Qt.AlignmentFlag.AlignLeft
         said = (self._label, self.line, self._changed, self._plain, self._detail, self.tools, self._unasked)
         asked = ((self.ask_again, 0, left), (self.give, 0, left), self.enabled, STRETCH)
-        foot = hbox(
-            self._remove, self._logout, self.log, STRETCH, edit, self._restart, self.login, self.allow
-        )
+        acts = (edit, self._restart, self.login, self.allow)
+        foot = hbox(self._remove, self._logout, self.log, STRETCH, *acts)
         head = hbox((self._name, 1), self._state)
         self._column = vbox(head, *said, *asked, foot, inside=self._shown, spacing=8)
         side = vbox((self.list, 1), (self._add, 0, left), Stretch(0))
@@ -146,7 +140,7 @@ class ServersPage(Page):
         # The row of buttons would ask for the width of the hidden ones too, and the dialog would grow.
         self._column.activate()
 
-    def _start(self, name: str, act: Callable[[str], Awaitable[object]]) -> None:
+    def _start(self, name: str, act: Change) -> None:
         """Start a change of the chosen server."""
         if self._status is not None:
             server = self._status.server.name
@@ -211,9 +205,7 @@ class ServersPage(Page):
         dialog = ServerDialog(self._language, self, look=self._look, agents=agents)
         self._ask_for(dialog, "add server", lambda new: self._add_all(new, dialog.choice))
 
-    def _ask_for(
-        self, dialog: ServerDialog, task: str, save: Callable[[tuple[McpServer, ...]], Awaitable[object]]
-    ) -> None:
+    def _ask_for(self, dialog: ServerDialog, task: str, save: Save) -> None:
         def take(new: tuple[McpServer, ...]) -> None:
             name = new[0].name
             # Another one can be added while one that was just allowed connects.
@@ -226,8 +218,8 @@ class ServersPage(Page):
         kept, (allowed, people) = await self._engine.servers.save(servers), choice
         for agent_id in people:
             await self._give_to(agent_id, servers[0].name)
-        for status in self._engine.servers.all() if allowed else ():
-            if status.server.name == servers[0].name:
+        for status in self._engine.servers.all():
+            if allowed and status.server.name == servers[0].name:
                 await self._engine.servers.allow(status)
         return kept
 
@@ -256,11 +248,10 @@ class ServersPage(Page):
 
     def _on_allow(self) -> None:
         if self._status is not None:
-            status = self._status
-            task = f"allow server {status.server.name}"
-            ConsentDialog(self._language, status, self).open_for(
-                lambda: self._tasks.start(task, self._do(self._engine.servers.allow(status)))
-            )
+            status, allow = self._status, self._engine.servers.allow
+            task, start = f"allow server {status.server.name}", self._tasks.start
+            dialog = ConsentDialog(self._language, status, self)
+            dialog.open_for(lambda: start(task, self._do(allow(status))))
 
     async def _forget(self, server: str) -> None:
         undo = await self._engine.servers.remove(server)
@@ -291,11 +282,6 @@ class PermissionsPage(DataShown):
         vbox(*parts, inside=self, margins=(22, 14, 22, 14), spacing=10)
         language.follow(self.refresh)
 
-    def leave(self) -> None:
-        if not self._gone:
-            super().leave()
-            self._unsubscribe()
-
     def refresh(self) -> None:
         """Read the permissions again."""
         found = self._engine.permissions.all()
@@ -310,16 +296,13 @@ class PermissionsPage(DataShown):
         words = self._language
         if one.gone:
             return words("permissions.gone", count=one.count)
-        if one.folders:
-            folders = words("permissions.folders", count=one.count)
-            return words("permissions.of", server=exact(one.server), tools=folders)
         names = [tool_name(key, words.texts) for key in one.tools]
-        if not names:
-            names = [words("permissions.tools", count=one.count)]
+        if one.folders or not names:
+            names = [words("permissions.folders" if one.folders else "permissions.tools", count=one.count)]
         elif len(names) < one.count:
             names.append("…")
-        tools = ", ".join(names)
-        return words("permissions.of", server=exact(one.server), tools=tools) if one.server else tools
+        tools, server = ", ".join(names), exact(one.server)
+        return words("permissions.of", server=server, tools=tools) if server or one.folders else tools
 
     def _where(self, one: Permission) -> str:
         if not one.session_id:

@@ -53,25 +53,13 @@ from app.gui.widgets.text import (
 
 KEYS_WIDTH = 150
 # Keys a text box needs for itself.
-WRITING = (
-    QKeySequence.StandardKey.Copy,
-    QKeySequence.StandardKey.Cut,
-    QKeySequence.StandardKey.Paste,
-    QKeySequence.StandardKey.SelectAll,
-    QKeySequence.StandardKey.Undo,
-    QKeySequence.StandardKey.Redo,
-)
+_KEY = QKeySequence.StandardKey
+WRITING = (_KEY.Copy, _KEY.Cut, _KEY.Paste, _KEY.SelectAll, _KEY.Undo, _KEY.Redo)
 # All other keys write text, or have a meaning for the focused widget.
 COMMANDING = re.compile(r"(Ctrl|Alt|Meta)\+|^(Shift\+)?F\d+$")
 # Keys that cannot be changed, with the <name> of their text `keys.<name>`.
-FIXED = (
-    ("Return", "send"),
-    ("Shift+Return", "line"),
-    ("Esc", "stop"),
-    ("Del", "delete"),
-    ("Alt+Up", "up"),
-    ("Alt+Down", "down"),
-)
+FIXED = {"Return": "send", "Shift+Return": "line", "Esc": "stop", "Del": "delete"}
+FIXED |= {"Alt+Up": "up", "Alt+Down": "down"}
 
 
 class KeysBox(QKeySequenceEdit):
@@ -197,7 +185,7 @@ class ShortcutsPage(Page):
         for command in COMMANDS:
             row = self._rows[command.name] = ShortcutRow(self._language, self._look, command.name)
             row.given.connect(self._on_given)
-            row.reset.clicked.connect(lambda _on=False, name=command.name: self._on_reset(name))
+            row.reset.clicked.connect(lambda _on=False, of=command: self._on_reset(of))
             self._show_keys(command)
             if command.name == QUICK:
                 row.note(self._quick_note[0], fails=self._quick_note[1])
@@ -207,7 +195,7 @@ class ShortcutsPage(Page):
         self._column.addSpacing(6)
         self._column.addWidget(say(plain_label("field"), self._language, "keys.fixed"))
         lines = self._add_card()
-        for keys, name in FIXED:
+        for keys, name in FIXED.items():
             label = say(plain_label("hint"), self._language, f"keys.{name}")
             shown = self._fixed[keys] = plain_label("hint", text=written(keys))
             lines.addLayout(hbox((label, 1), shown, margins=(14, 4, 14, 4)))
@@ -267,10 +255,9 @@ class ShortcutsPage(Page):
             self._keys[name] = keys
             self.choose({"shortcuts": kept_shortcuts(self._keys)})
 
-    def _on_reset(self, name: str) -> None:
-        keys = next(command.keys for command in COMMANDS if command.name == name)
-        self._on_given(name, keys)
-        self.rows[name].keys.setFocus()
+    def _on_reset(self, command: Command) -> None:
+        self._on_given(command.name, command.keys)
+        self.rows[command.name].keys.setFocus()
 
     def _problem(self, name: str, keys: str) -> str:
         """Return why a command cannot have these keys, "" if it can."""
@@ -282,7 +269,7 @@ class ShortcutsPage(Page):
             return words("keys.taken", keys=written(keys), command=words(f"palette.{other}"))
         if any(command.name == name and command.keys == keys for command in COMMANDS):
             return ""
-        own = {written(fixed) for fixed, _name in FIXED}
+        own = {written(fixed) for fixed in FIXED}
         standard = any(wanted in QKeySequence.keyBindings(key) for key in WRITING)
         if not COMMANDING.search(keys) or standard or written(keys) in own:
             return words("keys.writing", keys=written(keys))
@@ -328,9 +315,8 @@ class SettingsDialog(FontFitting, QDialog):
         self.shown = ""
         """The page in front."""
         self._quick_keys = ("", False)
-        self.search = say(
-            SearchBox(look, "settings_search"), language, name="settings.search", hint="settings.search"
-        )
+        self.search = SearchBox(look, "settings_search")
+        say(self.search, language, name="settings.search", hint="settings.search")
         self.pages = say(ItemList(look, "settings_pages", STYLE), language, name="settings.title")
         self._title = ElidedLabel("page_title")
         self._reset = say(button("link", "settings_reset", self._on_reset), language, "settings.reset")
@@ -478,11 +464,8 @@ class SettingsDialog(FontFitting, QDialog):
             title = words(f"settings.{page}")
             if fits(f"{title} {words(f'settings.{page}.find')}", typed):
                 items.append(RowItem(id=page, title=title, icon=icon))
-            items += [
-                RowItem(id=f"{page} {row}", title=name, icon=icon)
-                for row, name in self._rows_of(page)
-                if fits(name, typed)
-            ]
+            fitting = [(row, name) for row, name in self._rows_of(page) if fits(name, typed)]
+            items += [RowItem(id=f"{page} {row}", title=name, icon=icon) for row, name in fitting]
         with QSignalBlocker(self.pages):
             self.pages.show_rows(items)
             self.pages.setCurrentRow(-1)
@@ -683,10 +666,8 @@ class AboutPage(Page):
         self.version = plain_label("card_text", wrap=True)
         self.version.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._text = Paragraph("card_text")
-        lines = [
-            hbox((plain_label("card_text", text=name), 1), plain_label("hint", text=licence))
-            for name, licence in PARTS
-        ]
+        names = {plain_label("card_text", text=name): licence for name, licence in PARTS}
+        lines = [hbox((name, 1), plain_label("hint", text=licence)) for name, licence in names.items()]
         card = frame("card", vbox(*lines, margins=(14, 8, 14, 8), spacing=6))
         head = hbox(mark, (vbox(STRETCH, self._name, self.version, STRETCH), 1), spacing=16)
         parts = say(plain_label("field"), language, "about.parts")

@@ -69,10 +69,13 @@ class Page(QWidget):
         self._ground, self._language, self._look = ground, ground.language, ground.look
         self._engine, self._tasks, self._settings = ground.engine, ground.tasks, ground.settings
         self._gone = False
+        self._unsubscribe: Callable[[], None] = lambda: None
 
     def leave(self) -> None:
         """Stop updating: the dialog is closing."""
-        self._gone = True
+        if not self._gone:
+            self._gone = True
+            self._unsubscribe()
 
     async def _problem_of(self, work: Awaitable[object]) -> str:
         """Await work, and return in words what went wrong, "" for nothing."""
@@ -142,9 +145,10 @@ class KeptList(QWidget):
         self._nothing = say(plain_label("hint"), language, nothing)
         self.list = say(TwoLineList(look, name), language, name=title)
         self.buttons = {
-            what: say(button("", f"{name}_{what}", partial(self._on_clicked, what)), language, text)
-            for what, text in actions.items()
+            what: button("", f"{name}_{what}", partial(self._on_clicked, what)) for what in actions
         }
+        for what, text in actions.items():
+            say(self.buttons[what], language, text)
         self._free, self._first = free, next(iter(actions)) if enters else ""
         head = say(plain_label("field"), language, title), say(plain_label("hint", wrap=True), language, hint)
         foot = hbox(*self.buttons.values(), STRETCH, spacing=8)
@@ -201,21 +205,18 @@ class TickList(QWidget):
         self.list = ItemList(look, name, TICKS, self._rows)
         self.list.setAccessibleName(title)
         self.all = button("link", f"{name}_all", lambda: self._tick_all(on=True), text=words("tick_list.all"))
-        self.none = button(
-            "link", f"{name}_none", lambda: self._tick_all(on=False), text=words("tick_list.none")
-        )
+        clear = partial(self._tick_all, on=False)
+        self.none = button("link", f"{name}_none", clear, text=words("tick_list.none"))
         vbox((self.list, 1), hbox(self.all, self.none, STRETCH), inside=self, spacing=4)
         self.list.ticked.connect(self._tick)
 
     def show_rows(self, rows: Sequence[tuple[str, str, str]], *, ticked: bool = True) -> None:
         """Show these rows, all `ticked` or none."""
         self._rows.ticked = {row_id: ticked for row_id, _, _ in rows}
-        self.list.show_rows(
-            [
-                RowItem(id=row_id, title=" ".join(visible(text[:200]).split()), note=visible(note))
-                for row_id, text, note in rows[:SHOWN]
-            ]
-        )
+        titled = [
+            (row_id, " ".join(visible(text[:200]).split()), note) for row_id, text, note in rows[:SHOWN]
+        ]
+        self.list.show_rows([RowItem(id=id_, title=title, note=visible(note)) for id_, title, note in titled])
         self.list.setCurrentRow(0 if rows else -1)
 
     def chosen(self) -> list[str]:
@@ -249,10 +250,8 @@ def settings_of(page: str) -> list[str]:
 
 def chosen_of(settings: Settings, names: Iterable[str]) -> dict[str, object]:
     """Return those of these settings that are not as they are by default."""
-    usual = Settings()
-    return {
-        name: getattr(settings, name) for name in names if getattr(settings, name) != getattr(usual, name)
-    }
+    usual, chosen = Settings(), {name: getattr(settings, name) for name in names}
+    return {name: value for name, value in chosen.items() if value != getattr(usual, name)}
 
 
 class AmountBox(QDoubleSpinBox):
@@ -329,23 +328,16 @@ class SettingsRows(Form):
     chosen = Signal(object)
     ROW = SettingRow
 
-    def __init__(
-        self,
-        language: Language,
-        look: Look,
-        settings: Callable[[], Settings],
-        page: str,
-        own: tuple[str, ...] = (),
-    ) -> None:
-        self._settings, self._own = settings, own
+    def __init__(self, ground: Ground, page: str, own: tuple[str, ...] = ()) -> None:
+        self._settings, self._own, settings = ground.settings, own, ground.settings()
         lines: list[Line] = []
         for name in settings_of(page):
             line = frame("line", hbox())
             line.setFixedHeight(1)
-            lines += [line, field_of(language, look, name, getattr(settings(), name))]
-        super().__init__(language, *lines[1:], spacing=0)
+            lines += [line, field_of(ground.language, ground.look, name, getattr(settings, name))]
+        super().__init__(ground.language, *lines[1:], spacing=0)
         self.setProperty("kind", "card")
-        self.fill(settings())
+        self.fill(settings)
         self.changed.connect(lambda name: self.chosen.emit(self.fields[name].attributes()))
         self.lay_out_in_steps()
 
@@ -384,7 +376,7 @@ class SettingsPage(Page):
 
     def __init__(self, ground: Ground, page: str, *own: str) -> None:
         super().__init__(ground)
-        self.rows = SettingsRows(self._language, self._look, self._settings, page, own)
+        self.rows = SettingsRows(ground, page, own)
         self.rows.chosen.connect(self.chosen)
         self.take_focus = self.rows.take_focus
 
@@ -485,9 +477,7 @@ class ChatsPage(SettingsPage):
         """Show the current settings, and the providers as they are now."""
         super().refresh()
         settings, words = self._settings(), self._language
-        ready = [
-            provider for provider in self._engine.providers() if provider.ready and not _guided(provider)
-        ]
+        ready = [status for status in self._engine.providers() if status.ready and not _guided(status)]
         kept, offered = settings.helper_model, {"": words("setting.helper_model.own")}
         for status in ready:
             name = words.provider(status)
@@ -575,7 +565,7 @@ class UsagePage(DataShown):
         self.total = named("usage_total", plain_label("page_title"))
         self._tokens = plain_label("card_text", wrap=True)
         self._unpriced = Paragraph("hint")
-        self.limit = SettingsRows(language, look, self._engine.settings, "usage")
+        self.limit = SettingsRows(replace(ground, settings=self._engine.settings), "usage")
         self._limit_usd = self._engine.settings().max_month_usd
         self.bar = UsedBar(look)
         self.used = named("usage_used", plain_label("hint"))
@@ -611,16 +601,13 @@ class UsagePage(DataShown):
     async def _load(self) -> None:
         self._months = await self._engine.usage.months()
         self._fill_months()
-        self._report = await self._engine.usage.of(self._shown())
+        self._report = await self._engine.usage.of(str(self.month.currentData() or ""))
         self._show_report()
 
     async def _told(self, work: Coroutine[object, object, None]) -> None:
         """Await work, and show an error on the page if it fails."""
         self._problem.hide()
         show_or_hide(self._problem, await self._problem_of(work))
-
-    def _shown(self) -> str:
-        return str(self.month.currentData() or "")
 
     def _fill_months(self) -> None:
         self.month.offer((month, self._month_text(month)) for month, _ in self._months)
@@ -633,9 +620,7 @@ class UsagePage(DataShown):
         words, report = self._language, self._report
         total = report.total if report else Total()
         self.total.setText(money_text(words, total))
-        read, written = (
-            used_text(total, part) for part in (total.used.input_tokens, total.used.output_tokens)
-        )
+        read, written = used_text(total, total.used.input_tokens), used_text(total, total.used.output_tokens)
         tokens = words("usage.tokens", count=total.calls, input=read, output=written)
         self._tokens.setText(" · ".join(filter(None, (tokens, saved_text(words, total)))))
         notes = [words("usage.unpriced", count=total.unpriced)] if total.unpriced else []
@@ -643,22 +628,17 @@ class UsagePage(DataShown):
         show_or_hide(self._unpriced, " ".join(notes))
         self.export.setEnabled(total.calls > 0)
         shares = (report.models, report.authors, report.sessions) if report else ([], [], [])
-        names: tuple[Callable[[str], str], ...] = (str, self._author, self._session_names())
-        for (key, table), rows, name in zip(self.tables.items(), shares, names, strict=True):
-            table.show_rows(words(f"usage.{key}"), [(name(owner), total) for owner, total in rows])
+        titles = {session.id: session.title for session in self._engine.sessions()}
+        for (key, table), rows in zip(self.tables.items(), shares, strict=True):
+            owned = [(self._owner(name, titles if key == "sessions" else None), part) for name, part in rows]
+            table.show_rows(words(f"usage.{key}"), owned)
         self._show_used()
 
-    def _author(self, name: str) -> str:
+    def _owner(self, name: str, titles: Mapping[str, str] | None) -> str:
+        """Return whose use it is: a model, an assistant, or a session, of which `titles` are by the ids."""
+        if name and titles is not None:
+            return titles.get(name) or self._language("usage.session.gone")
         return name or self._language("usage.moot")
-
-    def _session_names(self) -> Callable[[str], str]:
-        titles = {session.id: session.title for session in self._engine.sessions()}
-
-        def name(session_id: str) -> str:
-            gone = "usage.session.gone" if session_id else "usage.moot"
-            return titles.get(session_id) or self._language(gone)
-
-        return name
 
     def _show_used(self) -> None:
         this = self._months[0][1] if self._months else Total()
@@ -679,14 +659,12 @@ class UsagePage(DataShown):
         self.chosen.emit(values)
 
     def _on_export(self) -> None:
-        month = self._shown()
-        ask_where(
-            self,
-            self._language("usage.export"),
-            f"moot-{month}",
-            lambda path: self._tasks.start("usage export", self._told(self.write(path, month))),
-            "csv",
-        )
+        month = str(self.month.currentData() or "")
+
+        def write(path: Path) -> None:
+            self._tasks.start("usage export", self._told(self.write(path, month)))
+
+        ask_where(self, self._language("usage.export"), f"moot-{month}", write, "csv")
 
     async def write(self, path: Path, month: str) -> None:
         """Write a month's calls to a CSV file. Raises MootError."""

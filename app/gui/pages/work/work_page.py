@@ -30,7 +30,7 @@ from app.gui.pages.chat.over_input import CriteriaList, FilesList
 from app.gui.pages.list_page import ALL, WIDE, ActingList, Details, FilterChips, ListPage
 from app.gui.panels.conversation_view import QuestionCards
 from app.gui.widgets.badge import AVATAR, chip_colours, initial, paint_avatar, paint_box, paint_chip
-from app.gui.widgets.boxes import STRETCH, FlowBox, Part, drop, empty, focused_in, hbox, thin_line, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, drop, empty, focused_in, hbox, thin_line, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import Button, button, icon_button, scrolling
@@ -45,6 +45,7 @@ from app.gui.widgets.text import (
     plain_label,
     say,
     set_shown,
+    show_if,
     show_or_hide,
 )
 
@@ -109,13 +110,9 @@ class WorkRows(ItemModel):
     def item_of(self, row: WorkRow | AssistantRow) -> WorkItem:
         words = self._language
         if isinstance(row, AssistantRow):
+            title, mark, act = exact(row.name), initial(row.name), "queue.go_on" if row.held else "queue.hold"
             return WorkItem(
-                id=row.id,
-                title=exact(row.name),
-                second=row.text,
-                colour=row.colour,
-                letters=initial(row.name),
-                button=words("queue.go_on" if row.held else "queue.hold"),
+                id=row.id, title=title, second=row.text, colour=row.colour, letters=mark, button=words(act)
             )
         who, age, limit = exact(", ".join(row.who)), words.age(row.since), row.limits.usd
         count = self.files.get(row.id, 0)
@@ -216,14 +213,8 @@ class WorkDelegate(ItemDelegate):
 
 PAUSE, STOP, RESUME, OPEN, FRONT, RAISE = "pause", "stop", "resume", "open", "front", "raise"
 _ICONS = {PAUSE: "pause", RESUME: "play", STOP: "square", OPEN: "external-link"}
-_WORDS = {
-    PAUSE: "discussion.pause",
-    STOP: "discussion.stop",
-    RESUME: "discussion.resume",
-    FRONT: "queue.front",
-    RAISE: "work.raise",
-    OPEN: "queue.open",
-}
+_WORDS = {PAUSE: "discussion.pause", STOP: "discussion.stop", RESUME: "discussion.resume"}
+_WORDS |= {FRONT: "queue.front", RAISE: "work.raise", OPEN: "queue.open"}
 
 
 def _is_held(row: WorkRow) -> bool:
@@ -460,13 +451,10 @@ class WorkDetails(Details):
         tips = {**_WORDS, STOP: "work.stop"}
         hurry = button("link", "work_send_now", lambda: self.hurried.emit(self.session_id))
         self._hurry = say(hurry, language, "queue.send_now", tip="queue.send_now.hint")
-        self.buttons = {
-            name: say(icon_button(look, icon, f"work_{name}"), language, tip=tips[name])
-            for name, icon in _ICONS.items()
-        }
-        self._back = say(
-            icon_button(look, "chevron-left", "work_back", self.left.emit), language, tip="work.back"
-        )
+        made = {name: icon_button(look, icon, f"work_{name}") for name, icon in _ICONS.items()}
+        self.buttons = {name: say(each, language, tip=tips[name]) for name, each in made.items()}
+        back = icon_button(look, "chevron-left", "work_back", self.left.emit)
+        self._back = say(back, language, tip="work.back")
         self.plan_title = CountedHeading(language, "plan.title")
         self.plan = PlanList(language, look, "work_plan")
         self.means_title = CountedHeading(language, "criteria.title")
@@ -511,8 +499,7 @@ class WorkDetails(Details):
             self.files.show_files(())
             self.changed.emit()
         set_shown(self._head, row is not None)
-        for part in (self.totals, self._choose):
-            set_shown(part, row is None and not tasks)
+        show_if(row is None and not tasks, self.totals, self._choose)
         if row is not None:
             facts = (kind_text(row.kind, words), exact(", ".join(row.of)))
             self._kind.setText(" · ".join(filter(None, facts)))
@@ -572,11 +559,9 @@ class WorkDetails(Details):
         acts = hbox((self._title, 1), *self.buttons.values(), spacing=4)
         vbox(top, acts, inside=self._head, spacing=6)
         self._cards = vbox()
-        parts: list[Part] = [self.totals, self._choose, self._head, self._says]
-        parts += [hbox(self.extend, STRETCH), self._cards]
-        parts += [self.plan_title, self.plan, self.means_title, self.means, self.files_title, self.files]
-        parts.append(self.queue)
-        vbox(*parts, STRETCH, inside=body, margins=(16, 14, 16, 14), spacing=10)
+        said = (self.totals, self._choose, self._head, self._says, hbox(self.extend, STRETCH), self._cards)
+        parts = (self.plan_title, self.plan, self.means_title, self.means, self.files_title, self.files)
+        vbox(*said, *parts, self.queue, STRETCH, inside=body, margins=(16, 14, 16, 14), spacing=10)
         self.area = scrolling(body)
         told = hbox((self._queued, 1), self._hurry)
         vbox(told, self.tell, inside=self._foot, margins=(14, 8, 14, 12), spacing=6)
@@ -621,18 +606,16 @@ class WorkPage(ListPage):
         self._lay_out_list(language, "work", "work.nothing", "work.begin", head)
         self.switch.chosen.connect(lambda _by: self._show(anyway=True))
         self.list.currentItemChanged.connect(lambda _now, _before: self.chosen.emit(self.list.current_id()))
-        self.list.clicked.connect(lambda _index: self.opened.emit(self.list.current_id()))
-        self.list.details_requested.connect(lambda: self.opened.emit(self.list.current_id()))
+        for looked_at in (self.list.clicked, self.list.details_requested):
+            looked_at.connect(lambda *_: self.opened.emit(self.list.current_id()))
         self.list.viewport().installEventFilter(self)
         self.list.installEventFilter(self)
         language.follow(self._retranslate)
 
-    def show_work(
-        self, rows: Sequence[WorkRow], assistants: Sequence[AssistantRow], colours: Mapping[str, int]
-    ) -> None:
-        """Show all work as it is now; `colours` are those of assistants by name."""
+    def show_work(self, rows: Sequence[WorkRow], assistants: Sequence[AssistantRow]) -> None:
+        """Show all work as it is now, and who is switched on."""
         self._rows, self._assistants = rows, assistants
-        self.list.work.colours = colours
+        self.list.work.colours = {assistant.name: assistant.colour for assistant in assistants}
         self._show()
 
     def choose(self, row_id: str) -> None:
@@ -676,10 +659,8 @@ class WorkPage(ListPage):
         to move anyway.
         """
         words = self._language
-        self._kinds.show_counts(
-            Counter(row.kind for row in self._rows),
-            lambda kind: words(f"work.kind.{kind}" if kind else "journal.all"),
-        )
+        count = Counter(row.kind for row in self._rows)
+        self._kinds.show_counts(count, lambda kind: words(f"work.kind.{kind}" if kind else "journal.all"))
         wanted, shown = self._sections(), self.list.work.rows
         before, now = _sections_of(shown), _sections_of(wanted)
         changes = sum(before.get(item) != now.get(item) for item in {**before, **now})
