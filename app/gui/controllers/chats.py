@@ -5,7 +5,6 @@ effort where the user wants that, and chosen.
 """
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -66,7 +65,7 @@ class ChatController(PageController):
         self._begun = ""
         self.new_group = ""  # the id of the group that a new session begins with
         self.files = AttachmentController(parts, page, self._models)
-        self.queue = QueuedMessages(parts, page, self.files.show_draft)
+        self.queue = QueuedMessages(parts, page, self.files)
         self._new_mode = AgentMode.DEFAULT
         self._new_model = ("", "")
         self._new_limits: RunLimits | None = None
@@ -228,7 +227,7 @@ class ChatController(PageController):
         before = ", ".join(sorted(files_named(self.new_where.get("always", ()))))
         title = "chosen_folder.files.title"
         # An empty text allows none.
-        dialog = RenameDialog(self._language, before, self._window, title, fits=lambda _text: True)
+        dialog = RenameDialog(self._language, before, self._window, title, empty=True)
         dialog.open_for(self._starts(self._name_files))
 
     async def _name_files(self, text: str) -> None:
@@ -561,12 +560,9 @@ class ChatController(PageController):
         """Whether the embedded model answers: it is chosen, or nothing is and no other provider is ready."""
         agent = self._assistant()
         wanted = self._chosen_model[0] or (agent.provider if agent else "")
-        found = {
-            provider.config.kind
-            for provider in self._engine.providers()
-            if provider.config.id == wanted or (not wanted and provider.ready)
-        }
-        return found == {EMBEDDED}
+        known = self._engine.providers()
+        answers = [item for item in known if item.config.id == wanted or (not wanted and item.ready)]
+        return {provider.config.kind for provider in answers} == {EMBEDDED}
 
 
 def asked_of(live: LiveSession | None) -> str:
@@ -578,12 +574,10 @@ def asked_of(live: LiveSession | None) -> str:
 class QueuedMessages(PageController):
     """Answers what the user asks of the queue; no text that was being written is lost."""
 
-    def __init__(
-        self, parts: Parts[AppWindow], page: ChatPage, show_draft: Callable[[str, Draft], None]
-    ) -> None:
-        """`show_draft` keeps the unsent draft of a session and shows it if the session is in front."""
+    def __init__(self, parts: Parts[AppWindow], page: ChatPage, files: AttachmentController) -> None:
+        """`files` keeps the unsent draft of a session and shows it if the session is in front."""
         super().__init__(parts)
-        self._page, self._show_draft = page, show_draft
+        self._page, self._show_draft = page, files.show_draft
         queue = page.queue
         self._run(queue.edited, lambda one, text: self._edit(page.session_id, one, text))
         self._run(queue.moved, lambda one, place: self._move(page.session_id, one, place))
@@ -694,14 +688,10 @@ class VersionController(PageController):
         retry = partial(self._retry, live.id, message_id)
         usual = self._engine.chats.usual_turn(live, message_id).agent_model
         facts = self._engine.connections.known_facts(usual.provider, usual.model)
-        ways = [
-            MenuItem("transcript.retry", retry),
-            *(
-                MenuItem("retry.use_instead", partial(retry, provider=provider, model=model), model=model)
-                for provider, model in self._instead_of(usual, live.turns.messages[message_id])
-            ),
-            MenuItem("retry.other_model", lambda: self._ask(live.id, message_id)),
-        ]
+        ways = [MenuItem("transcript.retry", retry)]
+        for provider, model in self._instead_of(usual, live.turns.messages[message_id]):
+            ways.append(MenuItem("retry.use_instead", partial(retry, provider, model), model=model))
+        ways.append(MenuItem("retry.other_model", lambda: self._ask(live.id, message_id)))
         keys = {effort: f"transcript.effort.{effort}" for effort in efforts_of(facts)}
         efforts = [MenuItem(key, partial(retry, effort=effort)) for effort, key in keys.items()]
         menu = build_menu(self._page, self._language.texts, ways, efforts)

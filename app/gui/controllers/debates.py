@@ -32,6 +32,7 @@ from app.gui.panels.debate.debate_panel import DISCUSSION, DebatePanel, SetupPag
 from app.gui.panels.debate.discussion_view import DebatePage, DebateView
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.panels.debate.verdict_place import DecisionView
+from app.gui.tasks import Work
 from app.gui.window_frame import WindowFrame
 
 TABS = ("0", "1", "2")
@@ -77,14 +78,12 @@ class VerdictController(Controller):
             if view.session_id == session_id and view.draft != draft:
                 view.set_draft(draft)
 
-    async def _send(
-        self, sent: Awaitable[object], session_id: str, text: str, files: Attachments = ()
-    ) -> None:
-        """Send what was written; if that fails, put it back before what was written since."""
+    async def _send(self, sent: Awaitable[object], to: str, text: str, files: Attachments = ()) -> None:
+        """Send what was written in a session; if that fails, put it back before what was written since."""
         try:
             await sent
         except MootError:
-            self._on_draft_changed(session_id, self._engine.drafts.of(session_id).led_by(text, files))
+            self._on_draft_changed(to, self._engine.drafts.of(to).led_by(text, files))
             raise
 
 
@@ -152,13 +151,9 @@ class DebateController(VerdictController):
     def _council_of(self, setup: DebateSetup) -> CouncilSetup:
         if self.is_alone and setup.participants:
             setup = replace(setup, participants=(replace(setup.participants[0], id=""),) * TIMES)
-        return CouncilSetup(
-            setup=setup,
-            differences=self._state.flag(COMPARE, True),
-            judge=self._panel.setup.conclusion.chosen_judge or None,
-            ends=self.council_ends,
-            stops=self._state.flag(STOPS, False),
-        )
+        compares, stops = self._state.flag(COMPARE, True), self._state.flag(STOPS, False)
+        judge, ends = self._panel.setup.conclusion.chosen_judge or None, self.council_ends
+        return CouncilSetup(setup=setup, differences=compares, judge=judge, ends=ends, stops=stops)
 
     def _on_panel(self) -> None:
         """Bring the form to the panel where that shows Setup."""
@@ -293,15 +288,15 @@ class DebateController(VerdictController):
     def _wire_held_turn(self, view: DebateView) -> None:
         """Connect the actions on a turn that waits, is held up or has failed."""
         held = self._engine.debates.held
-        ways: tuple[tuple[SignalInstance, Callable[..., Coroutine[object, object, None]]], ...] = (
-            (view.turn_retry_requested, held.retry),
-            (view.turn_skip_requested, held.skip),
-            (view.without_requested, held.go_on_without),
-            (view.retake_requested, held.retake),
-        )
-        for asked, way in ways:
+
+        def connect(asked: SignalInstance, way: Callable[..., Work]) -> None:
             # One at a time.
-            asked.connect(lambda item, *of, way=way: self._tasks.start(f"resume {item}", way(item, *of)))
+            asked.connect(lambda item, *of: self._tasks.start(f"resume {item}", way(item, *of)))
+
+        connect(view.turn_retry_requested, held.retry)
+        connect(view.turn_skip_requested, held.skip)
+        connect(view.without_requested, held.go_on_without)
+        connect(view.retake_requested, held.retake)
 
     def _wire_summary(self) -> None:
         """Connect the buttons beside the debate in the main area to it."""
@@ -480,12 +475,8 @@ class PanelCommands(DefinitionCommands[Panel]):
     def __init__(self, parts: Parts[WindowFrame], kinds: Kinds, setup: SetupView) -> None:
         super().__init__(parts, parts.engine.councils.panels, kinds)
         self._setup = setup
-        side = parts.window.side_bar
-        side.panel_section.offer(
-            ("panel.save", self.make_new),
-            ("panel.assemble", self.make_assembled),
-            ("panel.import", self.bring_in),
-        )
+        side, made = parts.window.side_bar, ("panel.assemble", self.make_assembled)
+        side.panel_section.offer(("panel.save", self.make_new), made, ("panel.import", self.bring_in))
         side.panels.chat_requested.connect(self.chat)
         self._listen(side.panels)
         self._keep_fresh(parts.bridge.panels_changed)

@@ -319,9 +319,8 @@ class AssistantCommands(DefinitionCommands[Agent]):
 
     def adopt(self, editor: "AssistantEditor") -> None:
         super().adopt(editor)
-        editor.versions_requested.connect(
-            lambda agent_id: self._tasks.replace("versions", self._show_versions(editor, agent_id))
-        )
+        show, replace_task = self._show_versions, partial(self._tasks.replace, "versions")
+        editor.versions_requested.connect(lambda agent_id: replace_task(show(editor, agent_id)))
 
     def refresh(self) -> None:
         """Show the assistants, and the choices of their editor, as they are now."""
@@ -353,13 +352,10 @@ class AssistantCommands(DefinitionCommands[Agent]):
         """Return the providers, tools, sub-agents and servers to choose from."""
         from app.gui.pages.assistants_page import Choices
 
-        return Choices(
-            providers=tuple(self._engine.providers()),
-            tools=self._engine.assistants.tools(),
-            agents=self.definitions.all(),
-            servers=self._engine.servers.all(),
-            facts=self._engine.connections.known_facts,
-        )
+        engine, agents = self._engine, self.definitions.all()
+        providers, tools, servers = tuple(engine.providers()), engine.assistants.tools(), engine.servers.all()
+        facts = engine.connections.known_facts
+        return Choices(providers=providers, tools=tools, agents=agents, servers=servers, facts=facts)
 
     def _wire(self, bridge: Bridge) -> None:
         side, import_key = self._window.side_bar, "side.import_assistant"
@@ -415,12 +411,8 @@ class GroupCommands(DefinitionCommands[Group]):
     """Makes, edits, copies, shares and deletes groups."""
 
     NEW, BRING_IN, MARK = "group.new", "group.bring_in", "members"
-    FIELDS: ClassVar = {
-        "assistant_model": "orchestrator",
-        "group_external_leader": "orchestrator",
-        "group_turns": "orchestrator",
-        "group_members": "members",
-    }
+    LED = ("assistant_model", "group_external_leader", "group_turns")
+    FIELDS: ClassVar = dict.fromkeys(LED, "orchestrator") | {"group_members": "members"}
 
     def __init__(self, parts: Parts[WindowFrame], kinds: Kinds, assistants: AssistantCommands) -> None:
         super().__init__(parts, parts.engine.groups, kinds)
@@ -531,12 +523,12 @@ class GroupCommands(DefinitionCommands[Group]):
                 await self._engine.assistants.delete(member)
 
     def _wire(self, bridge: Bridge) -> None:
-        side = self._window.side_bar
-        side.group_section.offer(
+        side, new, ready = (
+            self._window.side_bar,
             ("group.new", self.make_new),
             ("group.ready", self.show_ready),
-            ("side.import_group", self.bring_in),
         )
+        side.group_section.offer(new, ready, ("side.import_group", self.bring_in))
         side.groups.chat_requested.connect(self.chat)
         self._run(side.groups.given, self._add)
         self._listen(side.groups)

@@ -198,10 +198,8 @@ class FirstPageController(Controller):
         self._first.how.clear()
         for how in HOWS:
             named = {DebateMode.COUNCIL: "first.answers", ALONE: "first.alone"}
-            text = named.get(how, f"mode.{how}")
-            ticked(
-                menu, words(text), how == self.how, partial(self._choose_how, how), words(f"mode.{how}.hint")
-            )
+            text, hint = words(named.get(how, f"mode.{how}")), words(f"mode.{how}.hint")
+            ticked(menu, text, how == self.how, partial(self._choose_how, how), hint)
         menu.addSeparator()
         if self._is_council:
             on = self._state.flag(COMPARE, True)
@@ -380,9 +378,8 @@ class FirstPageController(Controller):
         first.ends.choices.aboutToShow.connect(self._fill_ends)
         first.work.choices.aboutToShow.connect(self._fill_work)
         first.chips.dropped.connect(setup.seats.drop)
-        first.chips.more.clicked.connect(
-            lambda: setup.seats.picker.open(first.chips.more, self._engine.councils.panels.all())
-        )
+        pick, panels = partial(setup.seats.picker.open, first.chips.more), self._engine.councils.panels
+        first.chips.more.clicked.connect(lambda: pick(panels.all()))
         first.example_requested.connect(self._on_example)
         first.group_wanted.connect(self._on_group_wanted)
         setup.draft_changed.connect(lambda _draft: self._on_setup())

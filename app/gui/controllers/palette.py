@@ -17,11 +17,11 @@ from app.core.definitions import SavedPrompt, ServerPrompt
 from app.core.message import user_name
 from app.core.session import Hit, Status
 from app.core.texts import fits
-from app.gui.commands import COMMANDS, chosen_keys, key_sequences, written_keys
+from app.gui.commands import COMMANDS, Command, chosen_keys, key_sequences, written_keys
 from app.gui.controllers.controller import Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import VariablesDialog
 from app.gui.dialogs.palette import Palette, PaletteEntry
-from app.gui.display.descriptions import colours_of, summary_icon
+from app.gui.display.descriptions import summary_icon
 from app.gui.navigation.session_list import matches
 from app.gui.pages.chat.message_box import MessageBox
 from app.gui.pages.settings.settings_dialog import PAGES
@@ -86,20 +86,12 @@ class PaletteController(Controller):
 
     def commands(self) -> list[PaletteEntry]:
         """Return the commands that the palette lists."""
-        words = self._language
-        return [
-            PaletteEntry(
-                section="command",
-                id=command.name,
-                title=words(f"palette.{command.name}"),
-                icon=command.icon,
-                act=self._actions[command.name],
-                note=words.keys(command.name),
-                more=self._more(command.name),
-            )
-            for command in COMMANDS
-            if command.listed
-        ]
+        return [self._entry_of(command) for command in COMMANDS if command.listed]
+
+    def _entry_of(self, command: Command) -> PaletteEntry:
+        words, name, more = self._language, command.name, self._more(command.name)
+        title, act, keys = words(f"palette.{name}"), self._actions[name], words.keys(name)
+        return PaletteEntry("command", act, title=title, id=name, icon=command.icon, note=keys, more=more)
 
     def _more(self, name: str) -> str:
         """Return further words by which a command is found."""
@@ -115,79 +107,52 @@ class PaletteController(Controller):
             key, title = f"settings.{page}", words(f"settings.{page}")
             if page != "shortcuts":  # This page is a command already.
                 more = f"{words(f'{key}.find')} {words.others(key, f'{key}.find')}"
-                found.append(
-                    PaletteEntry(section=SETTING, title=title, icon=icon, act=partial(show, ""), more=more)
-                )
+                found.append(PaletteEntry(SETTING, partial(show, ""), title=title, icon=icon, more=more))
             for name in settings_of(page):
                 text, act = words(f"setting.{name}"), partial(show, name)
                 more = f"{title} {words.others(f'setting.{name}')}"
-                found.append(
-                    PaletteEntry(section=SETTING, title=text, icon=icon, act=act, note=title, more=more)
-                )
+                found.append(PaletteEntry(SETTING, act, title=text, icon=icon, note=title, more=more))
         return found
 
     def _find(self, typed: str) -> list[PaletteEntry]:
         """Return what matches a typed text; settings and prompts only once something is typed."""
         engine, agents = self._engine, self._engine.assistants.all()
-        colours = colours_of(agents)
-        partners = [
-            PaletteEntry(
-                section="assistant",
-                title=agent.name,
-                note=agent.role,
-                more=agent.role,
-                colour=colours[agent.id],
-                act=partial(self.assistant_requested.emit, agent.id),
-            )
-            for agent in agents
-            if agent.enabled
+        partners, ask = [], self.assistant_requested.emit
+        for agent in (agent for agent in agents if agent.enabled):
+            act, name, role, colour = partial(ask, agent.id), agent.name, agent.role, agent.colour
+            partners.append(PaletteEntry("assistant", act, role, title=name, note=role, colour=colour))
+        for group in engine.groups.all():
+            act = partial(self.group_requested.emit, group.id)
+            partners.append(PaletteEntry("group", act, title=group.name, icon="users"))
+        for panel in engine.councils.panels.all():
+            act = partial(self.panel_requested.emit, panel.id)
+            partners.append(PaletteEntry("panel", act, title=panel.name, icon="scale"))
+        listed = [
+            entry for entry in self._commands if typed.strip() or entry.section not in (SETTING, PROMPT)
         ]
-        for section, icon, those, chosen in (
-            ("group", "users", engine.groups.all(), self.group_requested),
-            ("panel", "scale", engine.councils.panels.all(), self.panel_requested),
-        ):
-            partners += [
-                PaletteEntry(section=section, title=group.name, icon=icon, act=partial(chosen.emit, group.id))
-                for group in those
-            ]
-        matching = [
-            command
-            for command in (*self._commands, *partners)
-            if (typed.strip() or command.section not in (SETTING, PROMPT))
-            and fits(f"{command.text} {command.more}", typed)
-        ]
+        matching = [entry for entry in (*listed, *partners) if fits(f"{entry.text} {entry.more}", typed)]
         sessions = self._sessions(typed)
         return [*matching, *sessions] if typed.strip() else [*sessions, *matching]
 
     def _sessions(self, typed: str) -> list[PaletteEntry]:
         """Return the newest sessions whose title or speakers match; fewer if nothing is typed."""
         matching = (session for session in self._engine.sessions() if matches(session, typed))
-        return [
-            PaletteEntry(
-                section="session",
-                title=" ".join(summary.title[:200].split()),
-                note=self._language.age(summary.updated_at),
-                icon=summary_icon(summary),
-                id=summary.id,
-                act=partial(self._window.session_requested.emit, summary.id),
-            )
-            for summary in islice(matching, MOST_SESSIONS if typed.strip() else RECENT)
-        ]
+        found = []
+        for summary in islice(matching, MOST_SESSIONS if typed.strip() else RECENT):
+            title = " ".join(summary.title[:200].split())
+            icon, age = summary_icon(summary), self._language.age(summary.updated_at)
+            act = partial(self._window.session_requested.emit, summary.id)
+            found.append(PaletteEntry("session", act, title=title, id=summary.id, icon=icon, note=age))
+        return found
 
     async def _search(self, typed: str) -> None:
         """Show the messages that hold a typed text; titles are already listed as sessions."""
-        hits = [
-            PaletteEntry(
-                section="message",
-                title=" ".join(hit.excerpt.split()),
-                note=" · ".join(filter(None, (self._who_said(hit), hit.session.title))),
-                icon="file-text",
-                id=hit.message_id,
-                act=partial(self.open_hit, hit.session.id, hit.message_id),
-            )
-            for hit in await self._engine.search(typed, MOST_HITS)
-            if hit.message_id
-        ]
+        hits = []
+        for hit in (hit for hit in await self._engine.search(typed, MOST_HITS) if hit.message_id):
+            title, id_ = " ".join(hit.excerpt.split()), hit.message_id
+            note = " · ".join(filter(None, (self._who_said(hit), hit.session.title)))
+            act = partial(self.open_hit, hit.session.id, id_)
+            hits.append(PaletteEntry("message", act, title=title, id=id_, icon="file-text", note=note))
         self.palette.show_hits(typed, hits)
 
     def _who_said(self, hit: Hit) -> str:
@@ -206,11 +171,9 @@ class PaletteController(Controller):
         root = live.turns.root(message.turn_id) if message is not None else ""
         if root and chat is not None and root not in live.turns.back_from(chat.head):
             if live.session.status in (Status.RUNNING, Status.WAITING) and not stops:
-                self._toasts.show_toast(
-                    self._language("palette.other_version"),
-                    self._language("palette.stop_and_show"),
-                    lambda: self._tasks.replace(OPEN_HIT, self._open_hit(session_id, message_id, stops=True)),
-                )
+                words, stop = self._language, partial(self._open_hit, session_id, message_id, stops=True)
+                said, act = words("palette.other_version"), words("palette.stop_and_show")
+                self._toasts.show_toast(said, act, lambda: self._tasks.replace(OPEN_HIT, stop()))
             else:
                 await self._engine.chats.choose_version(session_id, root)
         place, area = f"{message_id}:0", self._window.main_area
@@ -376,10 +339,8 @@ class SavedPromptController(PageController):
 
     def commands(self) -> list[PaletteEntry]:
         """Return the prompts as entries of the palette; each is written into the message box."""
-        return [
-            PaletteEntry(section=PROMPT, title=name, icon="file-text", act=partial(self._call, name))
-            for name in self._prompts
-        ]
+        acts = {name: partial(self._call, name) for name in self._prompts}
+        return [PaletteEntry(PROMPT, act, title=name, icon="file-text") for name, act in acts.items()]
 
     def _call(self, name: str) -> None:
         if not self._box.isVisible():

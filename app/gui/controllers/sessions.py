@@ -150,13 +150,7 @@ class SessionController(PageController):
         self._ask_where(title, name.stem, name.suffix[1:], partial(_write_file, file), opens=is_image(file))
 
     def _ask_where(
-        self,
-        title: str,
-        name: str,
-        suffix: str,
-        write: Callable[[Path], Work],
-        *,
-        opens: bool = True,
+        self, title: str, name: str, suffix: str, write: Callable[[Path], Work], *, opens: bool = True
     ) -> None:
         """Ask for a file name, then write the file; `opens` offers to open it."""
 

@@ -220,12 +220,9 @@ class ProviderController(Controller):
             return
         words, text = self._language, self._language(f"keyring.unread_{self._unread}")
         if self._unread == "locked":
-            self._toasts.show_toast(
-                text,
-                words("keyring.unlock"),
-                lambda: self._tasks.start("unlock the keyring", self._engine.keys.unlock()),
-                undoes=False,
-            )
+            key, unlock = "keyring.unlock", self._engine.keys.unlock
+            start = partial(self._tasks.start, "unlock the keyring")
+            self._toasts.show_toast(text, words(key), lambda: start(unlock()), undoes=False)
         else:
             self._toasts.show_toast(text)
 
@@ -321,9 +318,8 @@ class ServerConsent(Controller):
         """Ask whether a server may run, or log in to it, if there still is one of this name."""
         status = next((item for item in self._engine.servers.all() if item.server.name == name), None)
         if status is not None and status.needs_login:
-            self._tasks.start(
-                f"log in to server {name}", log_in(self._engine, self._language, status, self._window)
-            )
+            work = log_in(self._engine, self._language, status, self._window)
+            self._tasks.start(f"log in to server {name}", work)
         elif status is not None:
             self._ask(status)
 
@@ -347,6 +343,5 @@ class ServerConsent(Controller):
 
     def _tell(self, status: ServerStatus) -> None:
         text = self._language("server.asks", name=exact(status.server.name))
-        self._toasts.show_toast(
-            text, self._language("server.review"), partial(self._ask, status), undoes=False
-        )
+        act, review = partial(self._ask, status), self._language("server.review")
+        self._toasts.show_toast(text, review, act, undoes=False)

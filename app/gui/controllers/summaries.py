@@ -87,11 +87,9 @@ class SummaryController(PageController):
         sent, window = tokens_text(use.tokens), tokens_text(use.window)
         above = use.tokens > use.limit
         key = "gauge.above" if above else "gauge.below"
-        self._page.chat_composer.show_gauge(
-            self._language("gauge", sent=sent, window=window),
-            self._language(key, sent=f"{use.tokens:,}", window=f"{use.window:,}", limit=f"{use.limit:,}"),
-            above=above,
-        )
+        tip = self._language(key, sent=f"{use.tokens:,}", window=f"{use.window:,}", limit=f"{use.limit:,}")
+        shown = self._language("gauge", sent=sent, window=window)
+        self._page.chat_composer.show_gauge(shown, tip, above=above)
 
     def _count_later(self) -> None:
         # Not a lambda: as the slot of signals of several objects, it kept a closed window in memory.

@@ -159,9 +159,8 @@ class QuickChatController(Controller):
         composer, main = page.chat_composer, self._main_chats
         self._settings.keep_favourites(composer.model)
         page.cards.viewer = main.page.cards.viewer
-        chats.session_started.connect(
-            lambda session_id: tasks.replace("open", self._open(page, sessions.summary(session_id)))
-        )
+        opens = partial(self._open, page)
+        chats.session_started.connect(lambda id_: tasks.replace("open", opens(sessions.summary(id_))))
         for signal, answered in (
             (chats.several_requested, main.several_requested),
             (chats.proposal_requested, main.proposal_requested),
@@ -346,9 +345,8 @@ class WindowController(QObject):
         side.sessions.delete_requested.connect(self.sessions.delete)
         side.sessions.several_deleted.connect(self.sessions.delete_several)
         side.sessions.rename_requested.connect(self.sessions.ask_name)
-        side.sessions.export_requested.connect(
-            lambda session_id, name: self.sessions.export(self.sessions.summary(session_id), name)
-        )
+        export, summary = self.sessions.export, self.sessions.summary
+        side.sessions.export_requested.connect(lambda id_, name: export(summary(id_), name))
         top.side_button.clicked.connect(lambda: self.window.show_side(True))
         top.export_requested.connect(lambda name: self.sessions.export(self.pages.session, name))
         top.rename_requested.connect(lambda title: self.sessions.rename(self.pages.session, title))

@@ -6,8 +6,9 @@ are attached.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QRegularExpression, Qt, QUrl, Signal
@@ -94,9 +95,13 @@ class AskDialog(Dialog):
     def _check(self) -> None:
         self.go.setEnabled(self.form.complete)
 
-    def _on_go(self) -> None:
+    def give(self, *values: object) -> None:
+        """Close the dialog, and emit `given` with values."""
         self.accept()
-        self.given.emit()
+        self.given.emit(*values)
+
+    def _on_go(self) -> None:
+        self.give()
 
 
 class ConfirmDialog(AskDialog):
@@ -122,8 +127,7 @@ class FolderExportDialog(AskDialog):
         self.arrange(self.heading, lead, self._include, 6, width=460)
 
     def _on_go(self) -> None:
-        self.accept()
-        self.given.emit(self._include.isChecked())
+        self.give(self._include.isChecked())
 
 
 class LeaveDialog(AskDialog):
@@ -144,8 +148,7 @@ class LeaveDialog(AskDialog):
         self.arrange(self.heading, lead, self._remember, 6, before=pause, width=440)
 
     def _choose(self, wish: str) -> None:
-        self.accept()
-        self.given.emit(wish, self._remember.isChecked())
+        self.give(wish, self._remember.isChecked())
 
     def _on_go(self) -> None:
         self._choose(WhenClosed.KEEP)
@@ -177,21 +180,15 @@ class ValueDialog(AskDialog):
 
 
 class RenameDialog(ValueDialog):
-    """Asks for another title of a session, or for what `key` names; `fits` says what can be saved."""
+    """Asks for another title of a session, or for what `key` names; `empty` lets that be nothing."""
 
     def __init__(
-        self,
-        words: Language,
-        title: str,
-        parent: QWidget,
-        key: str = "rename.title",
-        *,
-        fits: Callable[[str], object] = bool,
+        self, words: Language, title: str, parent: QWidget, key: str = "rename.title", *, empty: bool = False
     ) -> None:
         super().__init__(words, parent, "rename", words(key))
         self.before, field = title, named("rename_field", QLineEdit(title))
         field.selectAll()
-        self.ask(Field("title", field, says=key, fits=fits), width=440)
+        self.ask(Field("title", field, says=key, fits=lambda text: bool(text) or empty), width=440)
 
 
 class PasswordDialog(ValueDialog):
@@ -229,9 +226,7 @@ def tokens_line(name: str, text: str = "") -> QLineEdit:
 class SummaryDialog(ValueDialog):
     """Shows the text of a summary for editing; an empty one is not given."""
 
-    def __init__(
-        self, words: Language, text: str, parent: QWidget, *, key: str = "summary.edit.text"
-    ) -> None:
+    def __init__(self, words: Language, text: str, parent: QWidget, *, key: str) -> None:
         """`key` is that of the sentence over the text."""
         super().__init__(words, parent, "summary", words("summary.edit"))
         self.before, box = text.strip(), TextBox(lines=14, most=14, submits=False, text=text)
@@ -274,20 +269,16 @@ class LongChatDialog(AskDialog):
         title = words("long_chat.title")
         super().__init__(words, parent, "long_chat", title, ("summary", words("long_chat.summary")))
         money = words("cost.unknown") if use.usd is None else words("cost.money", amount=amount_text(use.usd))
-        choose, said = self._choose, words("long_chat.all", money=money)
-        everything = button("", "long_chat_all", lambda: choose(ChatStart.ALL), text=said)
-        said = words("long_chat.last")
-        last = button("", "long_chat_last", lambda: choose(ChatStart.LAST_PART), text=said)
+        starts = (ChatStart.ALL, "long_chat_all"), (ChatStart.LAST_PART, "long_chat_last")
+        everything, last = (button("", name, partial(self.give, start)) for start, name in starts)
+        everything.setText(words("long_chat.all", money=money))
+        last.setText(words("long_chat.last"))
         text = words("long_chat.text", tokens=f"{use.tokens:,}", limit=f"{use.limit:,}")
         lead = plain_label("card_text", wrap=True, text=text)
         self.arrange(self.heading, lead, hbox(everything, last, STRETCH), 6, width=560)
 
     def _on_go(self) -> None:
-        self._choose(ChatStart.SUMMARY)
-
-    def _choose(self, choice: str) -> None:
-        self.accept()
-        self.given.emit(choice)
+        self.give(ChatStart.SUMMARY)
 
 
 class PromptDialog(ValueDialog):
@@ -409,20 +400,20 @@ class FolderDialog(ValueDialog):
         self.files = ContextList(words, look)
         self.files.show_paths(folder.context)
         self.files.kept.connect(self.files.show_paths)
-        self.files.files_given.connect(
-            lambda more: self.files.show_paths(tuple(dict.fromkeys((*self.files.paths, *more))))
-        )
+        self.files.files_given.connect(self._on_more)
         choose = button("link", "folder_choose", self.files.ask, text=words("setup.context.choose"))
         name = Field("name", named("folder_name", QLineEdit(folder.name)), says="folder.name", fits=bool)
-        told = Field(
-            "instructions", box, label="folder.instructions", help="folder.instructions.hint", leads=True
-        )
+        key = "folder.instructions"
+        told = Field("instructions", box, label=key, help="folder.instructions.hint", leads=True)
         files = hbox(plain_label("field", text=words("folder.files")), STRETCH, choose)
         hint = Paragraph("hint", text=words("folder.files.hint"))
         self.ask(name, told, files, hint, self.files, STRETCH, width=560, height=480, gap=10)
 
     def value(self) -> object:
         return replace(self.before, **self.form.values(), context=self.files.paths)
+
+    def _on_more(self, paths: tuple[str, ...]) -> None:
+        self.files.show_paths(tuple(dict.fromkeys((*self.files.paths, *paths))))
 
 
 FAULTS_SHOWN = 3
@@ -507,9 +498,8 @@ class ImportDialog(ChoosingDialog):
 
     def _on_go(self) -> None:
         wanted = set(self.list.chosen())
-        self.accept()
         chosen = [arrival for arrival in self._arrivals.fresh if arrival.session_id in wanted]
-        self.given.emit(chosen, self._with_context.isChecked())
+        self.give(chosen, self._with_context.isChecked())
 
 
 class RestoreDialog(ChoosingDialog):
@@ -520,9 +510,8 @@ class RestoreDialog(ChoosingDialog):
         go, choice = words("data.restore_now"), words("restore.sessions")
         super().__init__(words, look, parent, "restore", title, go, choice)
         self._contents = contents
-        self._missing, self._changed = (
-            named(f"restore_{what}", TickBox(look)) for what in ("documents", "replace")
-        )
+        names = ("restore_documents", "restore_replace")
+        self._missing, self._changed = (named(name, TickBox(look)) for name in names)
         note = plain_label("hint", wrap=True, text=words("restore.note"))
         self._fill()
         self._lay_out(self._facts(), self._missing, self._changed, note)
@@ -573,13 +562,10 @@ class RestoreDialog(ChoosingDialog):
         if dates:
             lines.append(words.days(dates[0], dates[-1]))
         states = Counter(session.state for session in sessions)
-        counted = [
-            words(f"restore.count.{state}", count=states[state])
-            for state in (Difference.MISSING, Difference.CHANGED, Difference.SAME, Difference.UNREADABLE)
-            if states[state]
-        ]
-        if counted:
-            lines.append(" · ".join(counted))
+        told = (Difference.MISSING, Difference.CHANGED, Difference.SAME, Difference.UNREADABLE)
+        found = [state for state in told if states[state]]
+        counted = [words(f"restore.count.{state}", count=states[state]) for state in found]
+        lines += [" · ".join(counted)] if counted else []
         return lines or [words("restore.nothing")]
 
     def _show_go(self) -> None:
@@ -594,12 +580,10 @@ class ResourcesDialog(ValueDialog):
     ) -> None:
         title = words("resources.title", name=exact(server))
         super().__init__(words, parent, "resources", title, ("attach", words("resources.attach")))
-        self._resources = {resource.uri: resource for resource in resources}
+        known = self._resources = {resource.uri: resource for resource in resources}
         self.list = TickList(words, look, "resources_list", title)
-        self.list.show_rows(
-            [(item.uri, item.name, item.description or item.uri) for item in self._resources.values()],
-            ticked=False,
-        )
+        rows = [(uri, item.name, item.description or uri) for uri, item in known.items()]
+        self.list.show_rows(rows, ticked=False)
         self.list.changed.connect(self._show_go)
         none = plain_label("hint", wrap=True, text=words("resources.none"))
         none.setVisible(not resources)

@@ -40,7 +40,7 @@ from app.gui.tasks import Tasks, timer
 from app.gui.widgets.boxes import ANY_SIZE, STRETCH, frame, hbox, put_in_tab_order, stack
 from app.gui.widgets.choices import ChipList, ChipOption, Segmented
 from app.gui.widgets.controls import TextBox, TickBox, button
-from app.gui.widgets.form import Field, Form
+from app.gui.widgets.form import Field, Form, Line
 from app.gui.widgets.text import Paragraph, enable_if, named, plain_label, say, show_as, show_if, show_or_hide
 
 REMOTE = tuple(kind.kind for kind in catalog.KINDS if kind.needs_key)
@@ -101,9 +101,9 @@ class ConnectDialog(AskDialog):
             if choice in self._servers:
                 card.dress(look, "plug", "ok")
             self._kinds.addButton(card, number)
-        self.search, self.address, self.model, self.key = (
-            named(f"connect_{what}", QtWidgets.QLineEdit()) for what in ("search", "address", "model", "key")
-        )
+        parts = ("search", "address", "model", "key")
+        lines = (named(f"connect_{what}", QtWidgets.QLineEdit()) for what in parts)
+        self.search, self.address, self.model, self.key = lines
         say(self.search, language, name="connect.search", hint="connect.search")
         self.search.setClearButtonEnabled(True)
         self._cards = QtWidgets.QGridLayout()
@@ -120,9 +120,8 @@ class ConnectDialog(AskDialog):
         copy = QGuiApplication.clipboard().setText
         copied = button("link", "connect_copy", lambda: copy(self._key_page()))
         self._copy = say(copied, language, "connect.copy")
-        opened = button(
-            "link", "connect_open", lambda: LinkDialog(language, self._key_page(), "", self).open()
-        )
+        opened = button("link", "connect_open")
+        opened.clicked.connect(lambda: LinkDialog(language, self._key_page(), "", self).open())
         self._open = say(opened, language, "connect.open")
         self.answer = named("connect_result", plain_label("hint", wrap=True))
         self._kept = named("connect_kept", plain_label("warn", wrap=True))
@@ -277,10 +276,8 @@ class ConnectDialog(AskDialog):
         if server is not None:
             self._draft = self._engine.connections.draft(server.kind, server.address, server.name)
         else:
-            address, model = (
-                field.text().strip() if field.isVisibleTo(self) else ""
-                for field in (self.address, self.model)
-            )
+            fields = (self.address, self.model)
+            address, model = (field.text().strip() if field.isVisibleTo(self) else "" for field in fields)
             models = (model,) if model else ()
             self._draft = self._engine.connections.draft(self._choice, address, models=models)
         if self._choice in REMOTE and not self.key.text():
@@ -586,17 +583,10 @@ class ServerDialog(AskDialog):
             self._allow = named("server_allow_now", TickBox(look))
             people = Field("people", self._people, hint="server.people.none")
             more = people, Field("allow", self._allow, text="server.allow_now")
-        form = Form(
-            words,
-            Field("name", self.name),
-            Field("line", self.line, hint="server.line.hint"),
-            Field("variables", self.variables, hint="server.variables.hint"),
-            self.kept,
-            *more,
-            STRETCH,
-            labels="server",
-            spacing=5,
-        ).lay_out()
+        name, line = Field("name", self.name), Field("line", self.line, hint="server.line.hint")
+        variables = Field("variables", self.variables, hint="server.variables.hint")
+        parts: tuple[Line, ...] = (name, line, variables, self.kept, *more, STRETCH)
+        form = Form(words, *parts, labels="server", spacing=5).lay_out()
         self._pages = stack(form, self.json)
         lead = Paragraph("hint", text=words("server.arrives_off" if server is None else "server.asks_again"))
         self.arrange(self.heading, self.way, self._pages, lead, self.problem)
@@ -683,14 +673,9 @@ class ClientDialog(AskDialog):
         super().__init__(words, parent, "client", title, ("go", words("server.login")))
         client_id, secret = (named(f"client_{name}", QtWidgets.QLineEdit()) for name in ("id", "secret"))
         secret.setEchoMode(QtWidgets.QLineEdit.EchoMode.Password)
-        self.ask(
-            Paragraph("card_text", text=words("server.client_text")),
-            Field("client_id", client_id, fits=bool),
-            Field("client_secret", secret),
-            labels="server",
-            width=460,
-            gap=10,
-        )
+        lead = Paragraph("card_text", text=words("server.client_text"))
+        fields = (Field("client_id", client_id, fits=bool), Field("client_secret", secret))
+        self.ask(lead, *fields, labels="server", width=460, gap=10)
 
     def _on_go(self) -> None:
         self.accept()

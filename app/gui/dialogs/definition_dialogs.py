@@ -34,7 +34,7 @@ from app.gui.pages.settings.settings_rows import TwoLineList
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, vbox
 from app.gui.widgets.controls import RoundsSlider, TickBox, button, icon_button, scrolling
-from app.gui.widgets.form import Field
+from app.gui.widgets.form import Field, Line
 from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.model_choice import Facts, ModelButton, ModelMenu, model_text
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, show_as
@@ -67,13 +67,10 @@ def preview_of(shared: Shared[Any], words: Language) -> Preview:
     else:
         kind, lines, told = "", _of_assistant(definition, words), (("", definition.instructions),)
     left_out = (f"{member.definition.name}: {what}" for member in shared.members for what in member.dropped)
-    return Preview(
-        title=words(f"bring_in.{kind}title"),
-        name=definition.name,
-        lines=lines,
-        instructions="\n\n".join(f"{name}\n{text}" if name else text for name, text in told),
-        dropped=(*shared.dropped, *left_out),
-    )
+    instructions = "\n\n".join(f"{name}\n{text}" if name else text for name, text in told)
+    title, dropped = words(f"bring_in.{kind}title"), (*shared.dropped, *left_out)
+    name = definition.name
+    return Preview(title=title, name=name, lines=lines, instructions=instructions, dropped=dropped)
 
 
 def _of_panel(panel: Panel, words: Language) -> tuple[Parts, Parts]:
@@ -132,26 +129,17 @@ class BringInDialog(AskDialog):
         super().__init__(words, parent, "bring_in", preview.title, ("keep", words("bring_in.keep")))
         avatar = Avatar(look, 30)
         avatar.set_speaker(preview.name, 0)
-        lines = [
-            plain_label("card_text", wrap=True, text=visible(f"{what}: {which}"))
-            for what, which in preview.lines
-            if which
-        ]
+        said = [visible(f"{what}: {which}") for what, which in preview.lines if which]
+        lines = [plain_label("card_text", wrap=True, text=text) for text in said]
         told = visible(preview.instructions)
         instructions = QPlainTextEdit(told, readOnly=True, tabChangesFocus=True)
         named("bring_in_instructions", instructions).setAccessibleName(words("assistant.field.instructions"))
         dropped = words("bring_in.dropped", what=visible(", ".join(preview.dropped)))
         left_out = [named("bring_in_dropped", plain_label("warn", wrap=True, text=dropped))]
-        self.arrange(
-            hbox(avatar, (ElidedLabel("page_title", text=visible(preview.name)), 1), spacing=10),
-            *lines,
-            plain_label("field", text=words("assistant.field.instructions")),
-            (instructions, 1),
-            *(left_out if preview.dropped else ()),
-            spacing=8,
-            width=520,
-            height=440,
-        )
+        head = hbox(avatar, (ElidedLabel("page_title", text=visible(preview.name)), 1), spacing=10)
+        title = plain_label("field", text=words("assistant.field.instructions"))
+        parts = (head, *lines, title, (instructions, 1), *(left_out if preview.dropped else ()))
+        self.arrange(*parts, spacing=8, width=520, height=440)
 
 
 def _model(provider: str, model: str, words: Language) -> str:
@@ -203,9 +191,8 @@ class TwoChangesDialog(AskDialog):
     def __init__(self, words: Language, text: str, parent: QWidget) -> None:
         mine = ("mine", words("two_changes.mine"))
         super().__init__(words, parent, "two_changes", words("two_changes.title"), mine, safe=True)
-        self.other = button(
-            "", "two_changes_other", lambda: self.done(self.OTHER), text=words("two_changes.other")
-        )
+        other = words("two_changes.other")
+        self.other = button("", "two_changes_other", lambda: self.done(self.OTHER), text=other)
         lead = plain_label("card_text", wrap=True, text=visible(text))
         self.arrange(self.heading, lead, 6, before=self.other, width=460)
 
@@ -241,16 +228,14 @@ class PanelDialog(AskDialog):
         self._rows = vbox(inside=self._who, spacing=2)
         self.add = button("link", "panel_add_participant", self._on_add, text=words("panel.add_participant"))
         self.take = button("link", "panel_take", self._on_take, text=words("panel.take"))
-        compare, judged, debates = (
-            named(f"panel_{name}", TickBox(look)) for name in ("compare", "judged", "debates")
-        )
+        ticks = ("compare", "judged", "debates")
+        compare, judged, debates = (named(f"panel_{name}", TickBox(look)) for name in ticks)
         slider = named("panel_rounds", RoundsSlider(Qt.Orientation.Horizontal))
         slider.setRange(MIN_ROUNDS, MAX_COUNCIL_ROUNDS)
         slider.setPageStep(1)
         slider.valueChanged.connect(lambda value: rounds.setText(str(value)))
-        self.judge = ModelButton(
-            words, look, "panel_judge", providers, facts, automatic="panel.judge.automatic"
-        )
+        automatic = "panel.judge.automatic"
+        self.judge = ModelButton(words, look, "panel_judge", providers, facts, automatic=automatic)
         self.judge.chosen.connect(self._on_judge)
         provider, _slash, model = panel.judge.partition("/")
         self._on_judge(provider if model else "", model)
@@ -258,28 +243,27 @@ class PanelDialog(AskDialog):
         open_ = plain_label("hint", wrap=True, text=words("panel.debates.hint"))
         open_.setIndent(INDENT)
         participants = hbox(plain_label("field", text=words("setup.participants")), STRETCH, self.take)
-        self.ask(
+        title = plain_label("field", text=words("setup.rounds"))
+        rows: tuple[Line, ...] = (
             Field("name", name, label="panel.name", fits=bool),
             frame("", vbox(participants, self._who, hbox(self.add, STRETCH), spacing=5)),
-            frame(
-                "", hbox(plain_label("field", text=words("setup.rounds")), (slider, 1), rounds, spacing=10)
-            ),
+            frame("", hbox(title, (slider, 1), rounds, spacing=10)),
             Field("compare", compare, text="council.compare.tick"),
             frame("", hbox(judged, self.judge, STRETCH, spacing=4)),
             frame("", vbox(debates, open_, spacing=2)),
-            inner=(
-                Field("rounds", slider, says="setup.rounds"),
-                Field(
-                    "judge",
-                    judged,
-                    text="panel.judged",
-                    get=lambda panel: panel.judge != NO_JUDGE,
-                    put=lambda on: {"judge": self._judge if on else NO_JUDGE},
-                ),
-                Field("debates", debates, text="panel.debates"),
-            ),
-            width=480,
         )
+        inner = (
+            Field("rounds", slider, says="setup.rounds"),
+            Field(
+                "judge",
+                judged,
+                text="panel.judged",
+                get=lambda panel: panel.judge != NO_JUDGE,
+                put=lambda on: {"judge": self._judge if on else NO_JUDGE},
+            ),
+            Field("debates", debates, text="panel.debates"),
+        )
+        self.ask(*rows, inner=inner, width=480)
         self.form.fill(panel)
         self.judge.setEnabled(judged.isChecked())
         self._show_participants()
@@ -454,6 +438,5 @@ class DateDialog(ValueDialog):
     def __init__(self, words: Language, due: str, parent: QWidget) -> None:
         super().__init__(words, parent, "date", words("journal.early.title"))
         self.before, line = due, named("date_field", QLineEdit(due))
-        self.ask(
-            Field("due", line, says="journal.early.title", help="journal.date_form", fits=is_date), width=380
-        )
+        key = "journal.early.title"
+        self.ask(Field("due", line, says=key, help="journal.date_form", fits=is_date), width=380)

@@ -18,7 +18,7 @@ from app.gui.widgets.item_list import ROW, ItemList, ListStyle, RowItem
 from app.gui.widgets.text import plain_label, say, show_or_hide
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PaletteEntry(RowItem):
     """An entry of the palette; choosing it calls `act`.
 

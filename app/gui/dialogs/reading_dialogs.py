@@ -106,9 +106,8 @@ class VersionsDialog(Dialog):
         if version.shown:
             view.setFocus()
             # Known only once the columns have their widths.
-            self._area.horizontalScrollBar().rangeChanged.connect(
-                lambda *_: self._area.ensureWidgetVisible(column)
-            )
+            ranged = self._area.horizontalScrollBar().rangeChanged
+            ranged.connect(lambda *_: self._area.ensureWidgetVisible(column))
         if place + 1 < len(self._versions):
             QTimer.singleShot(0, self, lambda: self._add(place + 1))
 
@@ -145,9 +144,8 @@ def facts_of(version: Version, texts: Texts) -> str:
     """Return what a version was made with, how long it took and what it cost, in words."""
     answers = [message for message in version.messages if message.role == Role.ASSISTANT]
     parts = [model for model in dict.fromkeys(map(model_of, answers)) if model]
-    parts += [
-        texts.named("transcript.effort", one) for one in dict.fromkeys(item.effort for item in answers) if one
-    ]
+    efforts = dict.fromkeys(item.effort for item in answers if item.effort)
+    parts += [texts.named("transcript.effort", effort) for effort in efforts]
     if seconds := sum(answer.seconds or 0 for answer in answers if answer.parent_turn_id is None):
         parts.append(texts("transcript.seconds", seconds=f"{seconds:.1f}"))
     total = Total.of(*(answer.usage for answer in answers if answer.usage is not None))
@@ -179,17 +177,13 @@ class OtherAnswerDialog(AskDialog):
         self.model.set_providers(ready, facts)
         self.effort = named("retry_effort", Choice(look))
         self.effort.setAccessibleName(words("answers.effort"))
-        self._efforts = frame(
-            "", hbox(plain_label("hint", text=words("answers.effort")), self.effort, STRETCH, spacing=8)
-        )
+        title = plain_label("hint", text=words("answers.effort"))
+        self._efforts = frame("", hbox(title, self.effort, STRETCH, spacing=8))
         self.model.changed.connect(self._show_efforts)
         self.effort.activated.connect(self._on_effort)
-        self.ask(
-            Paragraph("card_text", text=words("retry.text")),
-            Field("model", self.model, label="assistant.field.model", fits=lambda pair: pair and pair[1]),
-            self._efforts,
-            width=460,
-        )
+        lead, key = Paragraph("card_text", text=words("retry.text")), "assistant.field.model"
+        model = Field("model", self.model, label=key, fits=lambda pair: pair and pair[1])
+        self.ask(lead, model, self._efforts, width=460)
         self.model.setFocus()
 
     def show_usual(self, provider: str, model: str, effort: str) -> None:
@@ -203,9 +197,8 @@ class OtherAnswerDialog(AskDialog):
         """Offer the efforts of the model, and keep the one that was chosen where it is among them."""
         chosen = self.model.chosen()
         efforts = efforts_of(self._facts(*chosen)) if chosen else ()
-        offered = (
-            (str(effort), self._words(f"answers.effort.{effort}")) for effort in (Effort.AUTO, *efforts)
-        )
+        known = map(str, (Effort.AUTO, *efforts))
+        offered = ((effort, self._words(f"answers.effort.{effort}")) for effort in known)
         self.effort.offer(offered, self._effort)
         self._efforts.setVisible(bool(efforts))
 
@@ -294,12 +287,10 @@ class FileDialog(Dialog):
         for widget in (self.text, self.view):
             widget.setAccessibleName(title)
         self._no_text = plain_label("hint", wrap=True)
-        self.buttons = {
-            action: button(
-                "", f"file_{action}", partial(self.asked.emit, action), text=words(f"files.{action}")
-            )
-            for action in (RESTORE, COPY, FOLDER, SAVE)
-        }
+        asks = {action: partial(self.asked.emit, action) for action in (RESTORE, COPY, FOLDER, SAVE)}
+        self.buttons = {action: button("", f"file_{action}", ask) for action, ask in asks.items()}
+        for action, made in self.buttons.items():
+            made.setText(words(f"files.{action}"))
         self.more = MenuButton(look, "", "file_save_as", chevron=True)
         self.more.show_words(words("files.save_as"))
         self.more.setVisible(is_markdown(versions[-1].path))
@@ -342,13 +333,11 @@ class FileDialog(Dialog):
     def show_version(self, shown: FileVersion, preview: Message | str | None) -> None:
         """Show what a version holds; None for what cannot be shown."""
         words, newest = self._words, self._versions[-1]
-        offered = [
-            (item.version, words("files.version", version=item.version)) for item in reversed(self._versions)
-        ]
+        numbers = [item.version for item in reversed(self._versions)]
+        offered = [(number, words("files.version", version=number)) for number in numbers]
         self.versions.offer(offered, shown.version)
-        others = [
-            (one, words("files.compare.with", version=text)) for one, text in offered if one != shown.version
-        ]
+        rest = [(number, text) for number, text in offered if number != shown.version]
+        others = [(number, words("files.compare.with", version=text)) for number, text in rest]
         self.other.offer([(NOT_COMPARED, words("files.compare.none")), *others], NOT_COMPARED)
         message = preview if isinstance(preview, Message) else None
         has_text = bool(message.content if message else preview)
@@ -400,9 +389,8 @@ _LINK = re.compile(rf"\]\(((?:{SETTINGS})?[\w-]+)(?:\.md)?\)")
 def read_guide(resources: Path, language: str) -> dict[str, str]:
     """Return the pages of the guide in a language as Markdown, by topic."""
     folder = resources / "guide" / language
-    return {
-        topic: _LINK.sub(rf"]({ADDRESS}\1)", (folder / f"{topic}.md").read_text("utf-8")) for topic in TOPICS
-    }
+    texts = {topic: (folder / f"{topic}.md").read_text("utf-8") for topic in TOPICS}
+    return {topic: _LINK.sub(rf"]({ADDRESS}\1)", text) for topic, text in texts.items()}
 
 
 class GuideDialog(Dialog):
@@ -436,11 +424,9 @@ class GuideDialog(Dialog):
 
     def _find(self, typed: str) -> None:
         """List the topics whose pages have what is typed, and mark it in the page that is shown."""
-        rows = [
-            RowItem(id=topic, title=page.partition("\n")[0].removeprefix("# "))
-            for topic, page in self._pages.items()
-            if not typed or fits(page, typed)
-        ]
+        found = {topic: page for topic, page in self._pages.items() if not typed or fits(page, typed)}
+        titles = {topic: page.partition("\n")[0].removeprefix("# ") for topic, page in found.items()}
+        rows = [RowItem(id=topic, title=title) for topic, title in titles.items()]
         self.topics.show_rows(rows)
         if rows and not self.topics.current_id():
             self.topics.setCurrentRow(0)
@@ -451,9 +437,8 @@ class GuideDialog(Dialog):
         if row is None or row.id == self._shown:
             return
         self._shown = row.id
-        page = Message(
-            id=row.id, turn_id=row.id, role=Role.ASSISTANT, author=self._author, content=self._pages[row.id]
-        )
+        text, role = self._pages[row.id], Role.ASSISTANT
+        page = Message(id=row.id, turn_id=row.id, role=role, author=self._author, content=text)
         self.view.feed.show_session(ALONE, [page])
         self.view.read_from(page.id)
         self.view.setAccessibleName(row.title)

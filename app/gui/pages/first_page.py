@@ -97,9 +97,8 @@ class ModelChips(FlowBox):
             chip.setObjectName("")
             chip.deleteLater()
         letters = initials([name for _id, name in models])
-        self._chips = [
-            ModelChip(self._look, name, place, letters[place]) for place, (_id, name) in enumerate(models)
-        ]
+        names = [name for _id, name in models]
+        self._chips = [ModelChip(self._look, name, at, letters[at]) for at, name in enumerate(names)]
         for place, (chip, (person, name)) in enumerate(zip(self._chips, models, strict=True)):
             chip.setAccessibleName(words("first.takes_part", name=name))
             chip.setToolTip(plain_tip(words("first.drop", name=name)))
@@ -202,9 +201,8 @@ class FirstPage(QObject):
         self._progress: tuple[int, int] | None = None
         self.over, self.under = QWidget(), QWidget()
         self._lay_out()
-        self._decide.button.clicked.connect(
-            lambda: self.example_requested.emit(self._language("first.example"))
-        )
+        ask, words = self.example_requested.emit, self._language
+        self._decide.button.clicked.connect(lambda: ask(words("first.example")))
         self.group_wanted = self._hand_over.button.clicked
         self._connect.button.clicked.connect(self._on_connect)
         self.model_cancelled = self._model.accepted

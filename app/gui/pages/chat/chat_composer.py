@@ -337,11 +337,8 @@ class ChatComposer(AttachingComposer):
         """Show the tools of the assistant by server, each with a switch; those `off` are switched off,
         and those `closed` cannot be used in the session's mode.
         """
-        asking = [
-            server
-            for server in servers
-            if server.state == ServerState.ASKING or server.server.disabled or server.needs_login
-        ]
+        asks = ServerState.ASKING
+        asking = [one for one in servers if one.state == asks or one.server.disabled or one.needs_login]
         self._show_asking(asking[0] if asking else None)
         words = self._language
         shown = (tuple(tools), tuple(servers), frozenset(off), frozenset(closed), words.name)
@@ -431,15 +428,11 @@ class ChatComposer(AttachingComposer):
         said = words("chat.tools.on", count=on, all=len(names)) if names else state
         inside = SwitchMenu(unmarked(words("chat.server", name=title, state=said)), menu)
         menu.addMenu(inside)
+        switch = self.tool_switched.emit
         for key, name in names.items():
-            usable = key not in closed
-            switch = ticked(
-                inside,
-                unmarked(name),
-                usable and key not in off,
-                lambda on, tool=key: self.tool_switched.emit(tool, on),
-            )
-            switch.setEnabled(usable)
+            on = key not in closed and key not in off
+            entry = ticked(inside, unmarked(name), on, lambda on, tool=key: switch(tool, on))
+            entry.setEnabled(key not in closed)
         return inside
 
     def show_limits(self, own: RunLimits | None, usual: RunLimits, near: str) -> None:

@@ -374,9 +374,8 @@ class AttachmentStrip(ChipStrip):
     async def _read_as(self, shown: Attachment, encoding: str) -> None:
         """Show a text as another encoding reads its bytes, beginning with the text as it was attached."""
         first = self._first_read.get(shown, shown)
-        text = await asyncio.to_thread(
-            lambda: clean_text(first.text.encode(first.encoding, "replace").decode(encoding, "replace"))
-        )
+        data = first.text.encode(first.encoding, "replace")
+        text = await asyncio.to_thread(lambda: clean_text(data.decode(encoding, "replace")))
         changed = replace(first, text=text, encoding=encoding)
         # It may have been taken out meanwhile.
         if shown in (now := list(self._attachments)):
@@ -431,17 +430,12 @@ class ReadingStrip(ChipStrip):
         return self._language(key, name=one.name, read=one.read, pages=one.pages)
 
     def _refill(self) -> None:
-        self._labels = {
-            number: ElidedLabel("hint", text=self._words(item)) for number, item in self._readings.items()
-        }
-        self._fill(
-            self._chip(
-                reading.name,
-                self._labels[number],
-                (f"reading_cancel_{number}", partial(self.cancelled.emit, number)),
-            )
-            for number, reading in self._readings.items()
-        )
+        chips = []
+        for number, reading in self._readings.items():
+            label = self._labels[number] = ElidedLabel("hint", text=self._words(reading))
+            cancel = (f"reading_cancel_{number}", partial(self.cancelled.emit, number))
+            chips.append(self._chip(reading.name, label, cancel))
+        self._fill(chips)
 
 
 class AttachingComposer(Composer):

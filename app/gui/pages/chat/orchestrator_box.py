@@ -110,10 +110,8 @@ class MemberList(ItemList):
         """Show the activity of the members; `colours` are by id."""
         self._work = work
         letters = initials([member.name for member in work.members])
-        items = [
-            self._item(member, colours.get(member.agent_id, 0), own)
-            for member, own in zip(work.members, letters, strict=True)
-        ]
+        marked = zip(work.members, letters, strict=True)
+        items = [self._item(member, colours.get(member.agent_id, 0), own) for member, own in marked]
         if items != self.rows.rows:
             self.show_rows(items)
 
@@ -246,15 +244,14 @@ class OrchestratorBox(boxes.Fitting, boxes.Frame):
         self.pause = button("", "orchestrator_pause", self._on_pause).dress(look, "pause", "text")
         stop = button("", "orchestrator_stop", self.stop_requested)
         self.stop = say(stop.dress(look, "square", "text"), language, tip="box.stop")
-        self.without = button(
-            "link", "orchestrator_without", lambda: self.given_up.emit("".join(self.silent[:1]))
-        )
+        self.without = button("link", "orchestrator_without")
         self.toggle = icon_button(look, "chevron-up", "orchestrator_toggle", self._on_toggled)
         self._look = look
         self.plan = PlanList(language, look, "orchestrator_plan")
         self.plan_requested, self.item_removed = self.plan.plan_requested, self.plan.item_removed
         self.members = say(MemberList(language, look), language, name="box.members")
         self.member_called, self.given_up = self.members.member_called, self.members.given_up
+        self.without.clicked.connect(lambda: self.given_up.emit("".join(self.silent[:1])))
         self.asks = say(named("ask_before_hand_over", TickBox(look)), language, "box.ask")
         self._body, self._between = boxes.Frame("box_body"), boxes.Frame("line")
         self._between.setMinimumSize(1, 1)
@@ -328,9 +325,8 @@ class OrchestratorBox(boxes.Fitting, boxes.Frame):
         self._whole.setContentsMargins(14, 8, 10, 0)
         edges = (14, 10, 10, 10)
         plan = boxes.vbox(self._plan_title, self._plan_area, boxes.STRETCH, margins=edges, spacing=5)
-        members = boxes.vbox(
-            self._members_title, self.members, self.asks, boxes.STRETCH, margins=edges, spacing=5
-        )
+        parts = (self._members_title, self.members, self.asks, boxes.STRETCH)
+        members = boxes.vbox(*parts, margins=edges, spacing=5)
         self._halves = boxes.hbox((plan, 1), self._between, (members, 1), spacing=0)
         boxes.vbox(self._whole, self._halves, inside=self._body, spacing=0)
         boxes.vbox(head, self._body, inside=self, margins=1, spacing=0)

@@ -160,11 +160,7 @@ class ClaimsPage(CitingPage):
 
 
 SIDE_BY_SIDE = 820
-BANDS = {
-    "ok": ("circle-check", "ok"),
-    "warn": ("circle-alert", "warn"),
-    "neutral": ("circle-alert", "text_2"),
-}
+BAND = {"ok": ("circle-check", "ok"), "warn": ("circle-alert", "warn"), "neutral": ("circle-alert", "text_2")}
 """The icon and its colour for each tone of how reliable a verdict is."""
 MARKS = {"agreed": ("circle-check", "ok"), "open": ("circle-alert", "warn")}
 RIGHT = 330
@@ -399,7 +395,7 @@ class VerdictPage(Fitting, CitingPage):
         band = named("verdict_band", QFrame())
         band.setProperty("kind", "banner")
         text = Paragraph(text=said)
-        icon = HeadingIcon(self.look, *BANDS[tone])
+        icon = HeadingIcon(self.look, *BAND[tone])
         part = "verdict.judge.inside" if result.inside else "verdict.judge.outside"
         who = plain_label(text=words(part, name=outcome.judge_name(result)) if result.judge else "")
         band.setAccessibleName(f"{said} {who.text()}".rstrip())
@@ -447,9 +443,8 @@ class VerdictPage(Fitting, CitingPage):
         def open_menu() -> None:
             menu = passing_menu(self, "judges_menu")
             for judge, name in judges.items():
-                menu.addAction(
-                    unmarked(self.judge_words(judge, name)), partial(self.judge_requested.emit, judge)
-                )
+                text = unmarked(self.judge_words(judge, name))
+                menu.addAction(text, partial(self.judge_requested.emit, judge))
             menu.popup(again.mapToGlobal(again.rect().bottomLeft()))
 
         again.clicked.connect(open_menu)
@@ -537,11 +532,9 @@ class VerdictPage(Fitting, CitingPage):
             said = (outcome.last_words(record, who) for who in record.openings)
             last = [Point(text=_on_one_line(text), cites=cites[-1:]) for text, cites in said]
         parts: list[QBoxLayout] = []
-        for key, kind, points in (
-            ("verdict.agreed", "agreed", read.agreed if read else ()),
-            ("verdict.open", "open", read.open if read else ()),
-            ("verdict.last_statements", "open", last),
-        ):
+        agreed, open_ = (read.agreed, read.open) if read else ((), ())
+        lists = (("verdict.agreed", "agreed", agreed), ("verdict.open", "open", open_))
+        for key, kind, points in (*lists, ("verdict.last_statements", "open", last)):
             if points:
                 text = self.cited("points", points, judged, listed=True)
                 icon = HeadingIcon(self.look, *MARKS[kind])

@@ -595,9 +595,8 @@ class DecisionsPage(ListPage):
     def _show(self) -> None:
         words = self._language
         counts = Counter(self._states.values())
-        self._chips.show_counts(
-            counts, lambda name: words(f"journal.state.{name}" if name else "journal.all")
-        )
+        key = "journal.state."
+        self._chips.show_counts(counts, lambda name: words(f"{key}{name}" if name else "journal.all"))
         self._show_some(bool(self._decisions))
         self._show_rows(anew=True)
 

@@ -106,9 +106,8 @@ class YourDecision(QWidget):
         self._takes_focus = False
         self._said = Paragraph("lead", centred=True)
         self._open = button("", "decision_open", self.opened)
-        self._memo = say(
-            button("primary", "decision_show_memo", self.memo_requested), language, "journal.memo"
-        )
+        memo = button("primary", "decision_show_memo", self.memo_requested)
+        self._memo = say(memo, language, "journal.memo")
         self._keep = say(button("primary", "decision_keep", self._on_keep), language, "journal.keep_it")
         self._place = vbox(spacing=0)
         heading = say(plain_label("card_title"), language, "journal.decide")
