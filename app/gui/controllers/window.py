@@ -23,7 +23,7 @@ from app.core.settings import Settings, WhenClosed
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.commands import QUICK, chosen_keys, written
-from app.gui.controllers.beside_chats import FilesController, GroupController, WorkflowController
+from app.gui.controllers import beside_chats
 from app.gui.controllers.chats import ChatController, VersionController
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.debates import CouncilController, DebateController, PanelCommands
@@ -33,7 +33,6 @@ from app.gui.controllers.first_page import FirstPageController, NewVersionContro
 from app.gui.controllers.palette import Areas, LettersToInput, PaletteController, SavedPromptController
 from app.gui.controllers.sessions import FolderController, MainPages, SessionController, SessionViews
 from app.gui.controllers.settings import ProviderController, ServerConsent, SettingsController
-from app.gui.controllers.summaries import SummaryController
 from app.gui.controllers.work import WorkController
 from app.gui.desktop.key_grab import NOWHERE, Held, KeyGrab
 from app.gui.desktop.notifications import Notifications
@@ -152,7 +151,7 @@ class QuickChatController(Controller):
         prompts = SavedPromptController(parts, page.chat_composer.message_box)
         prompts.files_given.connect(chats.files.attach)
         VersionController(parts, page)
-        SummaryController(parts, page, (), self._views, chats)
+        beside_chats.SummaryController(parts, (), self._views, chats)
         page.link_requested.connect(sessions.open_link)
         for pictures in (page.picture_requested, chats.files.picture_requested):
             pictures.connect(sessions.on_picture)
@@ -262,12 +261,14 @@ class WindowController(QObject):
         self.decisions = DecisionController(parts, self.council_page, debating, self.sessions)
         self.chats = ChatController(parts, self.chat_page)
         self.versions = VersionController(parts, self.chat_page)
-        self.summaries = SummaryController(parts, self.chat_page, debating, self.views, self.chats)
-        self.groups = GroupController(parts, self.chat_page, self.pages)
-        self.files = FilesController(parts, self.pages, self.sessions)
+        self.summaries = beside_chats.SummaryController(
+            parts, self.chat_page, debating, self.views, self.chats
+        )
+        self.groups = beside_chats.GroupController(parts, self.chat_page, self.pages)
+        self.files = beside_chats.FilesController(parts, self.pages, self.sessions)
         kinds: Kinds = {}
         self.council_panels = PanelCommands(parts, kinds, self.panel.setup)
-        self.workflows = WorkflowController(parts, self.chat_page, self.pages, kinds)
+        self.workflows = beside_chats.WorkflowController(parts, self.chat_page, self.pages, kinds)
         begins = (self.chats, self.debates, self.panel.setup)
         self.first_page = FirstPageController(parts, self.pages, self.views, *begins)
         self.providers = ProviderController(parts)

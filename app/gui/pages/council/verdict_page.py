@@ -1,5 +1,5 @@
 """The verdict on a debate or a council: what leads and how it came to that, what the minority holds,
-and the claims.
+the claims, and who does not vote and why.
 
 The claims on which the answer turns: who holds and who denies each, and where that was said.
 """
@@ -12,14 +12,14 @@ from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPaintEv
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from app.core.catalog import EMBEDDED
-from app.core.council import Point
+from app.core.council import NoVoteReason, Point
 from app.core.council_parts import Claim
-from app.core.session import Status, has_ended
+from app.core.session import Debate, Status, has_ended, main_code
 from app.core.texts import unmarked
 from app.engine.council import outcome
 from app.engine.debate.replies import LETTERS, NEITHER
 from app.engine.scores import FEW, Score, score_texts
-from app.engine.voting import name_of, seat_of
+from app.engine.voting import name_of, no_vote_text, seat_of
 from app.gui.display.appearance import Language, Look
 from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import plain_of
@@ -27,26 +27,11 @@ from app.gui.pages.council.blind_pick import blind_card
 from app.gui.pages.council.council_box import TONES, Judged, outside_card
 from app.gui.pages.council.council_columns import Letter, mark_of
 from app.gui.pages.council.decision_steps import MARGIN, VERDICT, VOTES
-from app.gui.pages.council.no_votes import no_vote_rows
 from app.gui.pages.council.vote_chart import VoteChart
 from app.gui.panels.debate.cited_text import CitedText
-from app.gui.widgets import controls
+from app.gui.widgets import boxes, controls
 from app.gui.widgets.badge import Chip, HeadingIcon
-from app.gui.widgets.boxes import (
-    STRETCH,
-    Fitting,
-    FlowBox,
-    card,
-    empty,
-    focused_in,
-    hbox,
-    hold_width,
-    put_where,
-    set_across,
-    stops_in,
-    vbox,
-)
-from app.gui.widgets.controls import passing_menu
+from app.gui.widgets.boxes import STRETCH, Fitting, FlowBox, card, empty, hbox, vbox
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, restyle, say
 
 WIDEST, VOTES_WIDEST = 980, 760
@@ -250,7 +235,7 @@ class VerdictPage(Fitting, CitingPage):
         if self._shown is None or (self._shown.session.id, self._step) != (judged.session.id, step):
             self._page.verticalScrollBar().setValue(0)
         self._shown, self._step = judged, step
-        focus = focused_in(self) or focused_in(self.over_form)
+        focus = boxes.focused_in(self) or boxes.focused_in(self.over_form)
         focused = focus.objectName() if focus is not None else ""
         empty(self._columns)
         empty(self._over)
@@ -274,13 +259,13 @@ class VerdictPage(Fitting, CitingPage):
         self._columns.insertWidget(0, left, 1000)
         if self._beside:
             self._over.addWidget(right)
-            put_where(self.over_form, stops_in(right))
+            boxes.put_where(self.over_form, boxes.stops_in(right))
         else:
             self._columns.insertWidget(1, right)
         right.setVisible(any(beside))
         self._right = right
         self._fit()
-        put_where(self, [*stops_in(left), *([] if self._beside else stops_in(right))])
+        boxes.put_where(self, [*boxes.stops_in(left), *([] if self._beside else boxes.stops_in(right))])
         # What has the focus is made anew; without this the focus would leave the page.
         if focused:
             again = (side.findChild(QWidget, focused) for side in (left, right))
@@ -318,8 +303,8 @@ class VerdictPage(Fitting, CitingPage):
         if self._shown is None:
             return
         wide = self.width() >= SIDE_BY_SIDE and not self._beside
-        set_across(self._columns, wide)
-        hold_width(self._right, RIGHT if wide else 0)
+        boxes.set_across(self._columns, wide)
+        boxes.hold_width(self._right, RIGHT if wide else 0)
 
     # Parts
 
@@ -441,7 +426,7 @@ class VerdictPage(Fitting, CitingPage):
         again.show_words(self.language("verdict.ask_again"))
 
         def open_menu() -> None:
-            menu = passing_menu(self, "judges_menu")
+            menu = controls.passing_menu(self, "judges_menu")
             for judge, name in judges.items():
                 text = unmarked(self.judge_words(judge, name))
                 menu.addAction(text, partial(self.judge_requested.emit, judge))
@@ -650,3 +635,27 @@ def _cruxes_text(result: outcome.CouncilOutcome, words: Language) -> str:
 def _on_one_line(text: str) -> str:
     """Return a statement's Markdown as plain text on one line."""
     return " ".join(plain_of(parse(text), 0, len(text)).split())
+
+
+Check = Callable[[str], object]
+CHECKED = (NoVoteReason.FOLLOWS_ORDER, NoVoteReason.SKIPPED)
+"""The reasons that another check may change."""
+
+
+def no_vote_rows(words: Language, debate: Debate, check: Check, *, may_check: bool) -> list[QWidget]:
+    """Return a row for each who does not vote; its button calls `check` with the participant's id."""
+    rows = []
+    for item in debate.participants:
+        if not (text := no_vote_text(debate, item, words)):
+            continue
+        row = QWidget()
+        again = controls.button(
+            "link", f"check_again_{item.id}", partial(check, item.id), text=words("voting.again")
+        )
+        again.setAccessibleName(f"{words('voting.again')}: {item.name}")
+        if not may_check or main_code(debate.no_vote_of(item)) not in CHECKED:
+            again.hide()
+        said = named(f"no_vote_{item.id}", Paragraph("hint", text=text))
+        hbox((said, 1, Qt.AlignmentFlag.AlignVCenter), again, inside=row, spacing=8)
+        rows.append(row)
+    return rows

@@ -204,16 +204,13 @@ class DebateView(DecisionView):
         self._step = DEBATE
         self._show_outcome(session)
 
-    def open_first_step(self) -> None:
-        self._open_verdict()
-
     def prepend(self, messages: Messages, *, read_only: bool, damaged: int) -> None:
         if self._session is not None:
             super().prepend(messages, read_only=read_only, damaged=damaged)
             self._messages = {message.id: message for message in messages} | self._messages
             self.controls.show_session(self._session, self.spending, read_only=read_only, damaged=damaged)
             self._show_outcome(self._session)
-            self._open_verdict()
+            self.open_first_step()
 
     def show_change(self, session: DebateSession) -> None:
         before = self._session
@@ -230,7 +227,7 @@ class DebateView(DecisionView):
             self._concluded = False
             if self._judged(session) or has_ended(session):
                 announce(self, self._verdict_words())
-            self._open_verdict()
+            self.open_first_step()
 
     def show_turn(self, event: TurnStarted, *, starting: str) -> None:
         super().show_turn(event, starting=starting)
@@ -337,7 +334,7 @@ class DebateView(DecisionView):
         """Return whether a model judges the debate as it is now, or has."""
         return session.debate.council is not None and bool(session.debate.council.judges)
 
-    def _open_verdict(self) -> None:
+    def open_first_step(self) -> None:
         """Show the verdict, if there is one, to somebody who follows the end;
         who reads keeps the scroll position.
         """
