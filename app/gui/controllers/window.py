@@ -261,9 +261,7 @@ class WindowController(QObject):
         self.decisions = DecisionController(parts, self.council_page, debating, self.sessions)
         self.chats = ChatController(parts, self.chat_page)
         self.versions = VersionController(parts, self.chat_page)
-        self.summaries = beside_chats.SummaryController(
-            parts, self.chat_page, debating, self.views, self.chats
-        )
+        self.summaries = beside_chats.SummaryController(parts, debating, self.views, self.chats)
         self.groups = beside_chats.GroupController(parts, self.chat_page, self.pages)
         self.files = beside_chats.FilesController(parts, self.pages, self.sessions)
         kinds: Kinds = {}

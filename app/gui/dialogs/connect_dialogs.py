@@ -40,7 +40,7 @@ from app.gui.tasks import Tasks, timer
 from app.gui.widgets.boxes import ANY_SIZE, STRETCH, frame, hbox, put_in_tab_order, stack
 from app.gui.widgets.choices import ChipList, ChipOption, Segmented
 from app.gui.widgets.controls import TextBox, TickBox, button
-from app.gui.widgets.form import Field, Form, Line
+from app.gui.widgets.form import Field, Form
 from app.gui.widgets.text import Paragraph, enable_if, named, plain_label, say, show_as, show_if, show_or_hide
 
 REMOTE = tuple(kind.kind for kind in catalog.KINDS if kind.needs_key)
@@ -583,10 +583,17 @@ class ServerDialog(AskDialog):
             self._allow = named("server_allow_now", TickBox(look))
             people = Field("people", self._people, hint="server.people.none")
             more = people, Field("allow", self._allow, text="server.allow_now")
-        name, line = Field("name", self.name), Field("line", self.line, hint="server.line.hint")
-        variables = Field("variables", self.variables, hint="server.variables.hint")
-        parts: tuple[Line, ...] = (name, line, variables, self.kept, *more, STRETCH)
-        form = Form(words, *parts, labels="server", spacing=5).lay_out()
+        form = Form(
+            words,
+            Field("name", self.name),
+            Field("line", self.line, hint="server.line.hint"),
+            Field("variables", self.variables, hint="server.variables.hint"),
+            self.kept,
+            *more,
+            STRETCH,
+            labels="server",
+            spacing=5,
+        ).lay_out()
         self._pages = stack(form, self.json)
         lead = Paragraph("hint", text=words("server.arrives_off" if server is None else "server.asks_again"))
         self.arrange(self.heading, self.way, self._pages, lead, self.problem)
@@ -673,9 +680,14 @@ class ClientDialog(AskDialog):
         super().__init__(words, parent, "client", title, ("go", words("server.login")))
         client_id, secret = (named(f"client_{name}", QtWidgets.QLineEdit()) for name in ("id", "secret"))
         secret.setEchoMode(QtWidgets.QLineEdit.EchoMode.Password)
-        lead = Paragraph("card_text", text=words("server.client_text"))
-        fields = (Field("client_id", client_id, fits=bool), Field("client_secret", secret))
-        self.ask(lead, *fields, labels="server", width=460, gap=10)
+        self.ask(
+            Paragraph("card_text", text=words("server.client_text")),
+            Field("client_id", client_id, fits=bool),
+            Field("client_secret", secret),
+            labels="server",
+            width=460,
+            gap=10,
+        )
 
     def _on_go(self) -> None:
         self.accept()

@@ -649,10 +649,9 @@ def no_vote_rows(words: Language, debate: Debate, check: Check, *, may_check: bo
         if not (text := no_vote_text(debate, item, words)):
             continue
         row = QWidget()
-        again = controls.button(
-            "link", f"check_again_{item.id}", partial(check, item.id), text=words("voting.again")
-        )
-        again.setAccessibleName(f"{words('voting.again')}: {item.name}")
+        again = controls.button("link", f"check_again_{item.id}", partial(check, item.id))
+        again.setText(words("voting.again"))
+        again.setAccessibleName(f"{again.text()}: {item.name}")
         if not may_check or main_code(debate.no_vote_of(item)) not in CHECKED:
             again.hide()
         said = named(f"no_vote_{item.id}", Paragraph("hint", text=text))

@@ -106,7 +106,10 @@ class ProviderPage(Page):
     def _new_form(self) -> Form:
         source = hbox((self._key_source, 1, Qt.AlignmentFlag.AlignVCenter), self._unlock, self._remove_key)
         served = self._is_served
-        fields = (
+        return Form(
+            self._language,
+            Field("enabled", self.enabled, text="provider.enabled"),
+            5,
             Field(
                 "key",
                 self.key,
@@ -139,9 +142,10 @@ class ProviderPage(Page):
                 put=lambda text: {"window": int(text or 0)},
                 shown_when=served,
             ),
-        )
-        enabled = Field("enabled", self.enabled, text="provider.enabled")
-        return Form(self._language, enabled, 5, *fields, labels="provider", spacing=7, gap=7).lay_out()
+            labels="provider",
+            spacing=7,
+            gap=7,
+        ).lay_out()
 
     def _is_served(self) -> bool:
         return not (self._embedded or self._program)
@@ -519,11 +523,18 @@ class NetworkPage(Page):
         browse = say(button("", "network_browse", self._on_browse), language, "network.browse")
         save = say(button("primary", "network_save", self._on_save), language, "network.save")
         self.result = named("network_result", plain_label("hint", wrap=True))
-        text, own = say(Paragraph("card_text"), language, "network.text"), self.certificates
-        proxy = Field("proxy", self.proxy, hint="network.proxy.example", help="network.proxy.hint")
-        certificates = Field("certificates", own, help="network.certificates.hint", beside=(browse,))
-        parts = (text, 8, proxy, 8, certificates, 8, self.result, hbox(STRETCH, save), STRETCH)
-        self._form = Form(language, *parts, labels="network", spacing=7, gap=7).lay_out()
+        self._form = Form(
+            language,
+            say(Paragraph("card_text"), language, "network.text"),
+            8,
+            Field("proxy", self.proxy, hint="network.proxy.example", help="network.proxy.hint"),
+            8,
+            Field("certificates", self.certificates, help="network.certificates.hint", beside=(browse,)),
+            *(8, self.result, hbox(STRETCH, save), STRETCH),
+            labels="network",
+            spacing=7,
+            gap=7,
+        ).lay_out()
         vbox(self._form, inside=self)
         self._form.fill(self._settings())
         for field in (self.proxy, self.certificates):
