@@ -39,6 +39,7 @@ from app.gui.widgets.text import say
 from app.gui.window_frame import AppWindow, WindowFrame
 
 Models = Sequence[AgentModel]
+Reads = Callable[[int], Awaitable[Attachment]]
 MOST_SOURCES = 32
 PATHS = "attached_pdfs"
 LOCKED = ("file_locked", "file_wrong_password")
@@ -295,11 +296,7 @@ class AttachmentController(PageController):
             self._toasts.show_toast(self._language("chat.look.again"))
 
     def _read(
-        self,
-        name: str,
-        work: Callable[[int], Awaitable[Attachment]],
-        session_id: str | None = None,
-        replaces: Attachment | None = None,
+        self, name: str, work: Reads, session_id: str | None = None, replaces: Attachment | None = None
     ) -> None:
         """Read in the background what is added to the draft of a session, the one in front
         where none is named.
@@ -312,7 +309,7 @@ class AttachmentController(PageController):
         self._tasks.start(_task(number), self._read_in_turn(number, work))
         self._show()
 
-    async def _read_in_turn(self, number: int, work: Callable[[int], Awaitable[Attachment]]) -> None:
+    async def _read_in_turn(self, number: int, work: Reads) -> None:
         reading = self._readings[number]
         try:
             async with self._one_at_a_time:

@@ -232,6 +232,7 @@ class MessageBox(TextBox):
 CHIP_HEIGHT = 40
 CHIP_PICTURE = 24
 CHIP_WIDTH = 200
+Remove = tuple[str, Callable[[], object]]
 
 
 class ChipStrip(QScrollArea):
@@ -250,13 +251,7 @@ class ChipStrip(QScrollArea):
         hbox(*chips, STRETCH, inside=body, margins=(0, 2, 0, 2), spacing=6)
         self.setWidget(body)
 
-    def _chip(
-        self,
-        name: str,
-        label: ElidedLabel,
-        remove: tuple[str, Callable[[], object]],
-        icon: IconButton | None = None,
-    ) -> QFrame:
+    def _chip(self, name: str, label: ElidedLabel, remove: Remove, icon: IconButton | None = None) -> QFrame:
         """Return the chip of a file; `remove` is the object name of its button and what that does."""
         removing = icon_button(self._look, "x", *remove)
         removing.setFixedSize(22, 22)
