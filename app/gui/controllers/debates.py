@@ -289,14 +289,14 @@ class DebateController(VerdictController):
         """Connect the actions on a turn that waits, is held up or has failed."""
         held = self._engine.debates.held
 
-        def connect(asked: SignalInstance, way: Callable[..., Work]) -> None:
+        def answer(asked: SignalInstance, way: Callable[..., Work]) -> None:
             # One at a time.
             asked.connect(lambda item, *of: self._tasks.start(f"resume {item}", way(item, *of)))
 
-        connect(view.turn_retry_requested, held.retry)
-        connect(view.turn_skip_requested, held.skip)
-        connect(view.without_requested, held.go_on_without)
-        connect(view.retake_requested, held.retake)
+        answer(view.turn_retry_requested, held.retry)
+        answer(view.turn_skip_requested, held.skip)
+        answer(view.without_requested, held.go_on_without)
+        answer(view.retake_requested, held.retake)
 
     def _wire_summary(self) -> None:
         """Connect the buttons beside the debate in the main area to it."""
