@@ -425,7 +425,7 @@ class ReadingStrip(ChipStrip):
         return self._language(key, name=one.name, read=one.read, pages=one.pages)
 
     def _refill(self) -> None:
-        chips = []
+        self._labels, chips = {}, []
         for number, reading in self._readings.items():
             label = self._labels[number] = ElidedLabel("hint", text=self._words(reading))
             cancel = (f"reading_cancel_{number}", partial(self.cancelled.emit, number))
