@@ -430,9 +430,10 @@ class ChatComposer(AttachingComposer):
         menu.addMenu(inside)
         switch = self.tool_switched.emit
         for key, name in names.items():
-            on = key not in closed and key not in off
-            entry = ticked(inside, unmarked(name), on, lambda on, tool=key: switch(tool, on))
-            entry.setEnabled(key not in closed)
+            usable = key not in closed
+            shown = usable and key not in off
+            entry = ticked(inside, unmarked(name), shown, lambda on, tool=key: switch(tool, on))
+            entry.setEnabled(usable)
         return inside
 
     def show_limits(self, own: RunLimits | None, usual: RunLimits, near: str) -> None:
