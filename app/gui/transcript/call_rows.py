@@ -323,13 +323,15 @@ HEAD_AVATAR = 22
 class GroupContext(painted_row.RowContext):
     """What the head of a turn shows; `path` says on whose behalf it is.
 
-    `summary` says what a folded one that runs does and since when, of others the number of steps.
+    `summary` says what a folded one that runs does and since when, of others the number of steps. `result` is
+    the first line of what a folded one that is over has answered.
     """
 
     speaker: painted_row.RowSpeaker
     chips: tuple[painted_row.HeaderChip, ...]
     path: str
     summary: str
+    result: str
     runs: bool
     waiting: bool
 
@@ -341,9 +343,9 @@ class GroupRow(painted_row.ContextRow[GroupContext]):
         style, context, top = self.style, self.context, self.top
         left, right = self.left + style.text_left - 33, self.right
         high = style.tall(HEAD_HEIGHT)
-        line = QRect(left, top, right - left, high)
+        below = style.header if context.result else 0
         self._line_top = top
-        self._links = [painted_row.Link(painted_row.FOLD, "", line)]
+        self._links = [painted_row.Link(painted_row.FOLD, "", QRect(left, top, right - left, high + below))]
         x = right - 22
         if context.runs or context.waiting:
             words = style.texts("transcript.group.stop")
@@ -361,7 +363,12 @@ class GroupRow(painted_row.ContextRow[GroupContext]):
         if shown:
             tip, at = summary if shown != summary else "", QRect(x - wide, top + 2, wide, style.header)
             self._pieces.append(painted_row.Piece(painted_row.META, at, shown, tip=tip))
-        self.height = top + high + 2 + self.below
+        if result := context.result:
+            at = QRect(name_left, top + high, right - name_left, below)
+            shown = metrics.elidedText(result, Qt.TextElideMode.ElideRight, at.width())
+            tip = result if shown != result else ""
+            self._pieces.append(painted_row.Piece(painted_row.META, at, shown, tip=tip))
+        self.height = top + high + below + 2 + self.below
 
     def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         avatar = QRect(self.text_left - 33, self.top + 2, HEAD_AVATAR, HEAD_AVATAR)
@@ -375,7 +382,7 @@ class GroupRow(painted_row.ContextRow[GroupContext]):
         context, texts = self.context, self.style.texts
         chips = [piece.text for piece in self._pieces if piece.kind == painted_row.CHIP]
         depth = texts("transcript.card.depth", count=self.depth)
-        said = [depth, context.path, context.summary, self.fold_words]
+        said = [depth, context.path, context.summary, self.fold_words, context.result]
         return f"{context.speaker.name} ({', '.join(chips)}): {', '.join(filter(None, said))}"
 
 

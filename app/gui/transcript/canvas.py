@@ -120,6 +120,7 @@ class Rows(OrderedDict[str, PaintedRow]):
             chips=tuple(chips),
             path=" › ".join(names) if len(names) > 1 else "",
             summary=" · ".join(said),
+            result="" if unfolded or runs or waiting else model.result_line(turn_id, texts),
             unfolded=unfolded,
             runs=runs,
             waiting=waiting,

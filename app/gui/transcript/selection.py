@@ -435,7 +435,9 @@ class ActionBar(QWidget):
                 button.setIcon(style.picture(icon, "text_2", 15, self.devicePixelRatioF()))
         size = QSize(SIDE * len(actions) + 4, SIDE + 4)
         right = row.right - (80 if row.context.versions[1] > 1 else 0)
-        self.setGeometry(QRect(QPoint(right - size.width(), max(0, placed.top + row.top - 14)), size))
+        # Never over the row above, whose arrow folds it.
+        top = max(0, placed.top + max(0, row.top - 14))
+        self.setGeometry(QRect(QPoint(right - size.width(), top), size))
         self.show()
         self.raise_()
 

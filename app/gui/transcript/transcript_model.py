@@ -20,7 +20,7 @@ from app.core.turns import Item, ItemKind, Turns
 from app.engine.turns.context import TurnState
 from app.engine.workflow.run import read_by_people
 from app.gui.display.theme import Tokens
-from app.gui.markdown.blocks import clean, same_start
+from app.gui.markdown.blocks import clean, parse, same_start
 from app.gui.transcript.call_rows import CallState
 from app.gui.transcript.message_rows import MessageContext
 from app.gui.transcript.painted_row import RowFrame, RowSpeaker
@@ -589,6 +589,13 @@ class TranscriptModel:
         # A list begins on a line of its own.
         made = f"\n\n{artifacts}" if "\n" in artifacts else artifacts
         return f"{shown}\n\n{texts('step.artifacts', text=made)}" if artifacts else shown
+
+    def result_line(self, turn_id: str, texts: Texts) -> str:
+        """Return the first line of what a turn said last, without Markdown."""
+        said = [each for each in self.book.whole(turn_id) if each.role == Role.ASSISTANT and each.content]
+        blocks = parse(self.shown(said[-1], texts)[:1_000]) if said else []
+        lines = (line for block in blocks for line in clean(block.text).splitlines())
+        return next((line.strip() for line in lines if line.strip()), "")
 
     def start_of(self, root: str) -> int:
         """Return the index of the first row of a root turn, -1 if it has none."""
