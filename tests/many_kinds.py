@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from app.core.council import Ballot, Option, Participant, Point, Verdict
 from app.core.council_parts import BestCase, JudgeReading, Position
+from app.core.criteria import Plan, PlanItem
 from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
 from app.core.errors import Failure
 from app.core.ids import new_id
@@ -15,8 +16,6 @@ from app.core.session import (
     DebateSession,
     GroupSession,
     GroupState,
-    Plan,
-    PlanItem,
     QueuedMessage,
     Session,
     WorkflowSession,

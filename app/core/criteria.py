@@ -1,9 +1,12 @@
-"""Criteria: what "done" means for a session or a step of a workflow, and what a checker found of each."""
+"""Criteria: what "done" means for a session or a step of a workflow, and what a checker found of each.
+
+Also a session's plan, whose items have criteria.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from app.core.errors import BadInput
 from app.core.frozen import Frozen
@@ -131,3 +134,30 @@ def unknown(criteria: Sequence[Criterion], doubt: str, **fields: Any) -> tuple[C
         item if item.state == CriterionState.ACCEPTED else Criterion(text=item.text, **fields)
         for item in criteria
     )
+
+
+class PlanItem(Frozen):
+    """One step of a plan; `criteria` are what must be true when it is done, `by` is who did it, "" where
+    nobody said so.
+    """
+
+    text: str
+    done: bool = False
+    criteria: tuple[Criterion, ...] = ()
+    by: str = ""
+
+    def checked(self, criteria: tuple[Criterion, ...]) -> Self:
+        """Return the item with its criteria as they are now; done once all are settled."""
+        return replace(self, criteria=criteria, done=self.done or all(each.settled for each in criteria))
+
+
+class Plan(Frozen):
+    """The goal of a session, and the steps to it in their order; items are counted from 0."""
+
+    goal: str = ""
+    items: tuple[PlanItem, ...] = ()
+
+    @property
+    def open(self) -> tuple[PlanItem, ...]:
+        """The items that are not done."""
+        return tuple(item for item in self.items if not item.done)

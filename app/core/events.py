@@ -7,13 +7,13 @@ The names in `EVENT_NAMES` are those of the command line's `--json` lines. A bat
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from app.core.criteria import Criterion
+from app.core.criteria import Criterion, Plan
 from app.core.definitions import StepState
 from app.core.frozen import Frozen
 from app.core.ids import utc_now
 from app.core.message import Author, Message, Prompt, ToolCall, Usage
 from app.core.provider import FetchProgress
-from app.core.session import Plan, Session
+from app.core.session import Session
 from app.core.session_files import FileVersion
 from app.core.tool import ToolProgress
 

@@ -13,6 +13,7 @@ from operator import add, attrgetter
 from typing import Any, Final, Self, TypeVar
 from urllib.parse import urlsplit
 
+from app.core.criteria import Plan
 from app.core.definitions import SWITCH_ASSISTANT
 from app.core.errors import Failure
 from app.core.frozen import Frozen
@@ -507,6 +508,8 @@ class Message(Frozen):
     resources: tuple[dict[str, object], ...] = ()
     # Of a tool's result: what the loop does next where that is not to go on, wait or end.
     control: str = ""
+    # Of the result of a tool that changed the session's plan: the plan before and after, empty for none.
+    plans: tuple[Plan, ...] = ()
     # What the request said last of the session's state where that was news: the plan, the turns left, the
     # mode.
     told: str = ""

@@ -27,7 +27,7 @@ from app.core.council import (
     Verdict,
     WhatIf,
 )
-from app.core.criteria import Criterion
+from app.core.criteria import Criterion, Plan
 from app.core.definitions import QUEUED, Agent, Group, SavedPrompt, StepState, StepStatus, WorkflowDefinition
 from app.core.errors import BY_PROVIDER, FailureKind
 from app.core.frozen import Frozen
@@ -158,33 +158,6 @@ class Hit(Frozen):
     excerpt: str = ""
     author: Author | None = None
     by_user: bool = False
-
-
-class PlanItem(Frozen):
-    """One step of a plan; `criteria` are what must be true when it is done, `by` is who did it, "" where
-    nobody said so.
-    """
-
-    text: str
-    done: bool = False
-    criteria: tuple[Criterion, ...] = ()
-    by: str = ""
-
-    def checked(self, criteria: tuple[Criterion, ...]) -> Self:
-        """Return the item with its criteria as they are now; done once all are settled."""
-        return replace(self, criteria=criteria, done=self.done or all(each.settled for each in criteria))
-
-
-class Plan(Frozen):
-    """The goal of a session, and the steps to it in their order; items are counted from 0."""
-
-    goal: str = ""
-    items: tuple[PlanItem, ...] = ()
-
-    @property
-    def open(self) -> tuple[PlanItem, ...]:
-        """The items that are not done."""
-        return tuple(item for item in self.items if not item.done)
 
 
 # A debate can be extended again and again, but hardly this far.

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
-from app.core.criteria import Criterion
+from app.core.criteria import Criterion, Plan, PlanItem
 from app.core.definitions import Agent, ServerPrompt
 from app.core.frozen import Frozen
 from app.core.message import Attachment, Author, Message, Prompt
 from app.core.servers import McpServer
-from app.core.session import AgentMode, Plan, PlanItem
+from app.core.session import AgentMode
 from app.core.session_files import files_named
 from app.core.texts import Texts, exact, fold
 

@@ -10,13 +10,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from app.core.criteria import Plan
 from app.core.definitions import Agent
 from app.core.errors import BadInput
 from app.core.frozen import Frozen
 from app.core.ids import derived_id, is_id, new_id
 from app.core.json_values import as_list, as_object, read_object
 from app.core.message import Author, Message, Role, limits_text
-from app.core.session import AgentMode, Chat, ChatSession, Debate, DebateTools, Plan, Session, Status
+from app.core.session import AgentMode, Chat, ChatSession, Debate, DebateTools, Session, Status
 from app.core.store import StoredSession
 from app.core.texts import clean_text, fenced, size_text
 from app.core.turns import without_approvals

@@ -13,13 +13,14 @@ from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 
+from app.core.criteria import Plan
 from app.core.definitions import SWITCH_ASSISTANT, Agent, Creativity, Group, Leader
 from app.core.frozen import Frozen
 from app.core.ids import new_id, utc_now
 from app.core.json_values import object_in
 from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role, ToolCall
 from app.core.provider import CachePlan, ModelRequest
-from app.core.session import AgentMode, AnswerChoice, Plan
+from app.core.session import AgentMode, AnswerChoice
 from app.core.tool import FILE_PARTS, FILES, Control, is_object, told_of
 from app.engine import history
 from app.engine.history import pruned_calls, short_result, summary_for, turn_notes, usable_summaries

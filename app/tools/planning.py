@@ -6,9 +6,8 @@ Also those of a group's orchestrator, and the one with which a workflow's step s
 from dataclasses import replace
 from typing import Final
 
-from app.core.criteria import MOST_CRITERIA, Criterion, reopened, shown_by
+from app.core.criteria import MOST_CRITERIA, Criterion, Plan, PlanItem, reopened, shown_by
 from app.core.message import Prompt, PromptType
-from app.core.session import Plan, PlanItem
 from app.core.texts import clean_text
 from app.core.tool import MAX_INSTRUCTION, Control, ToolContext, ToolError, ToolResult, assistant_called
 from app.tools.declared import Declared, checked_text

@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
+from app.core.criteria import Plan, PlanItem
 from app.core.definitions import Group, Leader
 from app.core.errors import BadInput, ProviderError
 from app.core.events import ToolFinished
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.provider import ModelRequest
-from app.core.session import GroupSession, Plan, PlanItem, Status
+from app.core.session import GroupSession, Status
 from app.engine.live_session import LiveSession
 from tests.builders import Bench, Hang, Script, a_bench
 from tests.engine.group_tools import all_tools

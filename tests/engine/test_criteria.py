@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from app.core.catalog import ProviderConfig
-from app.core.criteria import CRITERIA, Criterion, CriterionState, Doubt, shown_by
+from app.core.criteria import CRITERIA, Criterion, CriterionState, Doubt, Plan, PlanItem, shown_by
 from app.core.definitions import Group, Leader
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.events import CriterionChecked, PlanChanged
 from app.core.ids import new_id
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.session import Plan, PlanItem, Session, Status
+from app.core.session import Session, Status
 from app.core.settings import Settings
 from app.engine.criteria import checking
 from app.engine.criteria.checking import Checked

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.core.criteria import Criterion
+from app.core.criteria import Criterion, Plan, PlanItem
 from app.core.definitions import Agent, WorkflowDefinition, WorkflowStep
 from app.core.ids import new_id
 from app.core.message import Attachment, Author, Message, Role
@@ -20,8 +20,6 @@ from app.core.session import (
     ChatSession,
     DebateSession,
     DebateTools,
-    Plan,
-    PlanItem,
     QueuedMessage,
     Session,
     WorkflowSession,

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from app.core.criteria import Plan, PlanItem
 from app.core.definitions import Agent, Group, Leader
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.session import GroupSession, Plan, PlanItem, Status
+from app.core.session import GroupSession, Status
 from app.core.tool import Tool
 from app.engine.group.director import addressed
 from app.engine.history import request_tokens

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.council import Participant
+from app.core.criteria import Plan, PlanItem
 from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
 from app.core.errors import BadInput, Failure
 from app.core.events import EventBus
@@ -21,8 +22,6 @@ from app.core.session import (
     DebateSession,
     GroupSession,
     GroupState,
-    Plan,
-    PlanItem,
     QueuedMessage,
     Session,
     Status,

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.core.council import CastVote, Decision, Option, Participant
 from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Position
+from app.core.criteria import Plan, PlanItem
 from app.core.definitions import Agent, Group, Leader, StepState, StepStatus, WorkflowDefinition
 from app.core.errors import Failure
 from app.core.events import MessageFinished, SessionStarted
@@ -27,8 +28,6 @@ from app.core.session import (
     DebateSession,
     GroupSession,
     GroupState,
-    Plan,
-    PlanItem,
     QueuedMessage,
     Session,
     Status,

@@ -8,7 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
-from app.core.session import GroupSession, Plan, PlanItem
+from app.core.criteria import Plan, PlanItem
+from app.core.session import GroupSession
 from app.engine.group import director
 from app.gui.widgets.approval_card import HandOverCard
 from tests import app_driver

@@ -7,8 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.core.criteria import Criterion, CriterionState
-from app.core.session import Plan, PlanItem
+from app.core.criteria import Criterion, CriterionState, Plan, PlanItem
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.controls import scrolling

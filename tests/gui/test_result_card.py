@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
-from app.core.criteria import CRITERIA, Checker, Criterion, CriterionState, Doubt, Evidence
+from app.core.criteria import CRITERIA, Checker, Criterion, CriterionState, Doubt, Evidence, PlanItem
 from app.core.message import Author, Message, MessageState, Role, Usage
-from app.core.session import Chat, ChatSession, GroupSession, GroupState, PlanItem, Status
+from app.core.session import Chat, ChatSession, GroupSession, GroupState, Status
 from app.core.session_files import FileVersion
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import tone_of

@@ -12,11 +12,11 @@ from PySide6.QtGui import QAction, QColor, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 
-from app.core.criteria import Criterion, CriterionState
+from app.core.criteria import Criterion, CriterionState, Plan, PlanItem
 from app.core.definitions import Busy, WorkflowDefinition, WorkflowStep
 from app.core.ids import new_id
 from app.core.message import UsageEntry
-from app.core.session import Plan, PlanItem, Status
+from app.core.session import Status
 from app.core.settings import RunLimits
 from app.engine.availability import Job, Work
 from app.engine.work import Needs, WorkRow, WorkState

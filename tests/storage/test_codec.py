@@ -6,11 +6,12 @@ import json
 import pytest
 
 from app.core.council_parts import Position
+from app.core.criteria import Plan, PlanItem
 from app.core.draft import Draft
 from app.core.errors import Failure
 from app.core.events import SessionChanged
 from app.core.message import Author, MessageState, Prompt, ToolCall, Usage
-from app.core.session import Chat, DebateSession, Plan, PlanItem
+from app.core.session import Chat, DebateSession
 from app.storage.codec import (
     MessageReader,
     Wrong,

@@ -17,11 +17,12 @@ from typing import Any, TypeVar
 
 from app.children.host_client import HostNetwork
 from app.core.catalog import ProviderConfig
+from app.core.criteria import Plan, PlanItem
 from app.core.definitions import Agent, Group, Leader
 from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.message import Attachment, Message, MessageState, Role
-from app.core.session import Plan, PlanItem, Status
+from app.core.session import Status
 from app.core.settings import Settings
 from app.engine.engine import Engine, Plugs, Resources
 from app.engine.live_session import LiveSession

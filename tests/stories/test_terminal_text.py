@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from app.core.council import Participant, Point, Verdict
+from app.core.criteria import Plan, PlanItem
 from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
 from app.core.errors import Failure
 from app.core.ids import new_id
@@ -19,8 +20,6 @@ from app.core.session import (
     DebateSession,
     GroupSession,
     GroupState,
-    Plan,
-    PlanItem,
     Session,
     Status,
     WorkflowSession,

@@ -11,7 +11,7 @@ from app.cli.printing.lines import lines_text, one_line
 from app.cli.printing.sessions import marks, status_text
 from app.core import events
 from app.core.council_parts import Position
-from app.core.criteria import Criterion, shown_by
+from app.core.criteria import Criterion, Plan, shown_by
 from app.core.definitions import STEP, SWITCH_ASSISTANT, StepState, StepStatus, WorkflowStep
 from app.core.events import CriterionChecked
 from app.core.json_values import object_in
@@ -29,7 +29,7 @@ from app.core.message import (
     ToolCall,
     user_name,
 )
-from app.core.session import OF_FOLDER, DebateSession, GroupState, Plan, Reason, Session, Status, reason_text
+from app.core.session import OF_FOLDER, DebateSession, GroupState, Reason, Session, Status, reason_text
 from app.core.texts import Texts, exact, visible, without_steering
 from app.core.tool import argument_rows
 from app.core.turns import ItemKind, Turns

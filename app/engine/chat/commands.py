@@ -49,7 +49,7 @@ from app.core.session import (
 from app.core.settings import HistoryLength, RunLimits
 from app.core.texts import clean_text, trimmed, visible
 from app.core.tool import is_object
-from app.engine.chat.run import close_turns, model_for, open_questions, show_head, user_message
+from app.engine.chat.run import close_turns, model_for, open_questions, plan_at, show_head, user_message
 from app.engine.chat.titles import MAX_TITLE, title_of
 from app.engine.drafts import Drafts
 from app.engine.history import extract, limit_for, turns_to_replace
@@ -350,7 +350,8 @@ class Chats:
             raise BadInput("nothing_to_retry")
         chosen = AnswerChoice(turn_id=new_id(), follows=head, provider=provider, model=model, effort=effort)
         choice = chosen if provider or effort else None
-        self._change(live, head=head, budget_from=new_id(), choice=choice)
+        chat = replace(live.chat_session.chat, head=head, budget_from=new_id(), choice=choice)
+        live.change(chat=chat, plan=plan_at(live, head))
         self._sessions.run(live)
 
     def usual_turn(self, live: LiveSession, message_id: str) -> AgentTurn:
@@ -515,10 +516,12 @@ class Chats:
         self._sessions.check(live.session)
         close_turns(live, live.chat_session.chat.head)
         chat = live.chat_session.chat
-        message = user_message(text, attachments, chat.head if follows is None else follows, by=by)
+        after = chat.head if follows is None else follows
+        message = user_message(text, attachments, after, by=by)
         choice = model_for(message, *model)
         fields = {"head": message.turn_id, "budget_from": message.id, "choice": choice, **fields}
-        live.finish_message(message, chat=replace(chat, **fields))  # type: ignore[arg-type]
+        chat, plan = replace(chat, **fields), plan_at(live, after)  # type: ignore[arg-type]
+        live.finish_message(message, chat=chat, plan=plan)
         self._sessions.run(live)
 
     def _with_arguments(self, live: LiveSession, question: Message, arguments: str) -> Message:

@@ -6,9 +6,10 @@ What comes next is decided without side effects.
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
-from app.core.criteria import CRITERIA, CriterionState
+from app.core.criteria import CRITERIA, CriterionState, Plan
 from app.core.definitions import SWITCH_ASSISTANT, Agent
 from app.core.errors import Failure
 from app.core.ids import new_id
@@ -245,7 +246,29 @@ def show_head(live: LiveSession, head: str) -> None:
     session = live.chat_session
     is_idle = session.status == Status.IDLE and session.reason in ("", Reason.NOT_ANSWERED)
     reason = idle_reason(live, head) if is_idle else session.reason
-    live.change(chat=replace(session.chat, head=head), reason=reason)
+    live.change(chat=replace(session.chat, head=head), plan=plan_at(live, head), reason=reason)
+
+
+def plan_at(live: LiveSession, head: str) -> Plan | None:
+    """Return the plan with another turn as the last one shown: without what was done to it in turns that are
+    shown no longer, with what was done in those that are shown again.
+
+    A plan that was changed since stays as it is.
+    """
+    plan = live.session.plan or Plan()
+    before, after = (list(live.turns.back_from(each)) for each in (live.chat_session.chat.head, head))
+    for turns, others, now, then in ((before, after, 1, 0), (after, before, 0, 1)):
+        own = (turn_id for turn_id in turns if turn_id not in others)
+        said = (item for turn_id in own for item in live.turns.said_below(turn_id) if item.plans)
+        changes = sorted(said, key=attrgetter("id"), reverse=then == 0)
+        if changes and _stands(plan) == _stands(changes[0].plans[now]):
+            plan = changes[-1].plans[then]
+    return plan if plan != Plan() else None
+
+
+def _stands(plan: Plan) -> tuple[object, ...]:
+    """Return what of a plan tells whether it was changed: all but what checkers said of it."""
+    return plan.goal, [(item.text, item.done) for item in plan.items]
 
 
 def idle_reason(live: LiveSession, head: str) -> str:

@@ -12,13 +12,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from app.core.council import Seat
-from app.core.criteria import CRITERIA, Checker, Criterion, CriterionState, Doubt, Evidence, shown_by, unknown
+from app.core.criteria import (
+    CRITERIA,
+    Checker,
+    Criterion,
+    CriterionState,
+    Doubt,
+    Evidence,
+    Plan,
+    PlanItem,
+    shown_by,
+    unknown,
+)
 from app.core.errors import MootError
 from app.core.events import CriterionChecked, Event, UsageReported
 from app.core.json_values import objects_in, read_object, schema_list, schema_object
 from app.core.message import Author, Message, MessageState, Role, new_message
 from app.core.provider import ModelRequest, last_part, one_message
-from app.core.session import Plan, PlanItem, Reason, Session, Status
+from app.core.session import Reason, Session, Status
 from app.core.session_files import is_usual
 from app.core.store import SessionFiles
 from app.engine.history import fits

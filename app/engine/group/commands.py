@@ -13,13 +13,14 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from app.core.criteria import Plan
 from app.core.definitions import Agent, Group, Leader
 from app.core.errors import BadInput, Failure
 from app.core.events import GroupsChanged
 from app.core.json_values import as_list, objects_in, read_object, schema_list, schema_object
 from app.core.message import Attachments, Author, Role
 from app.core.provider import ModelRequest, one_message
-from app.core.session import AgentMode, Chat, GroupSession, GroupState, Plan, Reason, Status, counted
+from app.core.session import AgentMode, Chat, GroupSession, GroupState, Reason, Status, counted
 from app.core.texts import clean_text, fold, visible
 from app.core.tool import FILES, ToolChoice, assistants_called, told_of
 from app.engine.chat.commands import begun_with, checked_mode, checked_text

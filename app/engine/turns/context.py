@@ -17,7 +17,7 @@ from hashlib import blake2b
 from itertools import count, takewhile
 from typing import cast
 
-from app.core.criteria import Criterion
+from app.core.criteria import Criterion, PlanItem
 from app.core.definitions import SWITCH_ASSISTANT, Agent
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import ToolStarted
@@ -25,7 +25,7 @@ from app.core.frozen import Frozen
 from app.core.ids import new_id, utc_now
 from app.core.message import Author, Message, MessageState, Role, ToolCall, Usage, UsageEntry
 from app.core.provider import CallPiece, Delta, Finished, FinishReason, ModelRequest, Models, Price, Text
-from app.core.session import PlanItem, Reason, counted
+from app.core.session import Reason, counted
 from app.core.settings import Settings
 from app.core.store import SessionFiles, SessionStore
 from app.core.tool import ToolError, canonical

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from app.core.criteria import Plan
 from app.core.definitions import SWITCH_ASSISTANT, Agent
 from app.core.errors import StorageError
 from app.core.events import Event, PromptAsked, ToolFinished, ToolProgressed
@@ -22,7 +23,7 @@ from app.core.json_values import object_in
 from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.owned_tasks import end_tasks
 from app.core.provider import ModelRequest
-from app.core.session import OF_FOLDER, Plan, Reason, Status
+from app.core.session import OF_FOLDER, Reason, Status
 from app.core.texts import clean_text
 from app.core.tool import (
     FILES,
@@ -626,6 +627,8 @@ class ToolCalls:
             extra.append(PromptAsked(session_id=self._live.id, message_id=message.id, prompt=prompt))
         said = [turn.message(content=result.say)] if result.say else []
         fields: dict[str, object] = {"plan": plan[0]} if plan else {}
+        if plan:
+            message = replace(message, plans=(self._live.session.plan or Plan(), plan[0] or Plan()))
         self._live.finish_messages((message, *said), *extra, **fields)
 
     async def ask(self, turn: AgentTurn, call: ToolCall, prompt: Prompt) -> str | None:

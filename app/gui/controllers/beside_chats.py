@@ -11,12 +11,13 @@ from pathlib import PurePath
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
+from app.core.criteria import Plan, PlanItem
 from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
 from app.core.errors import BadInput
 from app.core.events import Event, FileWritten
 from app.core.ids import new_id
 from app.core.message import Attachment, Message, Role, tokens_text
-from app.core.session import ZIP, Plan, PlanItem, Status, WorkflowSession
+from app.core.session import ZIP, Status, WorkflowSession
 from app.core.session_files import FileVersion
 from app.core.texts import exact, unmarked, visible
 from app.engine.export.formats import FILE_FORMATS

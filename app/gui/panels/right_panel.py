@@ -11,7 +11,8 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QLineEdit, QWidget
 
-from app.core.session import Plan, Session
+from app.core.criteria import Plan
+from app.core.session import Session
 from app.engine.group.commands import MAX_ITEM
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import works

@@ -10,9 +10,9 @@ from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtWidgets import QApplication, QLineEdit, QScrollArea, QSizePolicy, QWidget
 
-from app.core.criteria import accepted, chosen, criteria_of, met_text
+from app.core.criteria import Plan, PlanItem, accepted, chosen, criteria_of, met_text
 from app.core.errors import BadInput
-from app.core.session import Plan, PlanItem, QueuedMessage
+from app.core.session import QueuedMessage
 from app.core.texts import visible
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.commands import deletes, written

@@ -12,8 +12,9 @@ from PySide6 import QtGui
 from PySide6.QtCore import QModelIndex, QPoint, QRectF, Qt, Signal
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
+from app.core.criteria import Plan
 from app.core.definitions import Agent
-from app.core.session import GroupSession, Plan, Status
+from app.core.session import GroupSession, Status
 from app.core.texts import unmarked
 from app.core.turns import is_over
 from app.engine.group.director import members_turns

@@ -12,9 +12,9 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QStyleOptionViewItem, QWidget
 
-from app.core.criteria import CRITERIA, Criterion, CriterionState, count_met, met_text, shown_by
+from app.core.criteria import CRITERIA, Criterion, CriterionState, PlanItem, count_met, met_text, shown_by
 from app.core.message import MessageState, Role, Total, money_text
-from app.core.session import PlanItem, Status
+from app.core.session import Status
 from app.core.session_files import FileVersion
 from app.core.texts import clock_text, exact, size_text, unmarked
 from app.core.turns import asked_at

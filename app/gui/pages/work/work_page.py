@@ -17,10 +17,10 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.core.criteria import count_met, met_text
+from app.core.criteria import Plan, count_met, met_text
 from app.core.draft import Draft
 from app.core.message import Message
-from app.core.session import RESTART, Plan
+from app.core.session import RESTART
 from app.core.texts import amount_text, exact, unmarked, visible
 from app.engine.work import Needs, WorkAction, WorkRow, WorkState
 from app.gui.display.appearance import Language, Look, sized, tall
