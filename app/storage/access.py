@@ -48,7 +48,7 @@ def make_private(root: Path) -> None:
     if os.name == "nt":
         return
     with contextlib.suppress(OSError):
-        _close(root, root.stat().st_mode)
+        _close(root, _mode(root))
     for path, mode in _entries(root):
         _close(path, mode)
 
@@ -59,15 +59,19 @@ def keeps_permissions(folder: Path) -> bool:
     import tempfile
 
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".moot-") as file:
-        return not Path(file.name).stat().st_mode & _OTHERS
+        return not _mode(Path(file.name)) & _OTHERS
 
 
 def open_to_others(root: Path) -> int:
     """Return how many files and folders of the data directory other accounts may read or write."""
     with contextlib.suppress(OSError):
-        modes = [root.stat().st_mode, *(mode for _, mode in _entries(root))]
+        modes = [_mode(root), *(mode for _, mode in _entries(root))]
         return sum(bool(mode & _OTHERS) for mode in modes)
     return 0
+
+
+def _mode(path: Path) -> int:
+    return path.stat().st_mode
 
 
 def _entries(folder: Path) -> Iterator[tuple[Path, int]]:
