@@ -322,7 +322,8 @@ class SettingsDialog(FontFitting, QDialog):
         self._reset = say(button("link", "settings_reset", self._on_reset), language, "settings.reset")
         keep_place(self._reset)
         self._side, self._stack = Frame("side"), stack()
-        self._tabs = {first: named(f"settings_tabs_{first}", Segmented(pages)) for first, pages in GROUPS.items()}
+        rows = {first: Segmented(pages) for first, pages in GROUPS.items()}
+        self._tabs = {first: named(f"settings_tabs_{first}", row) for first, row in rows.items()}
         self._close = say(button("", "settings_close"), language, "settings.close")
         self._toasts = Toasts(self)
         self._ground = Ground(language, look, engine, self.tasks, settings, data_dir, self._toasts)
