@@ -211,6 +211,11 @@ def test_a_debate_is_set_up_once_more_as_it_was() -> None:
     ]
     assert (draft.setup.seats[4].system_prompt, draft.setup.seats[4].effort) == ("Be short.", "high")
     assert [one.id for one in set_up_again(debate, debate.participants).setup.seats if one.added] == []  # type: ignore[union-attr]
+    # An assistant may have another model by now; a provider's model is nobody else.
+    other = replace(claude, model="another")
+    for ids, added in (((), False), (("p1",), True)):
+        seats = set_up_again(debate, (other,), ids).setup.seats  # type: ignore[union-attr]
+        assert [one.added for one in seats if one.name == "Claude"] == [added]
 
 
 @pytest.mark.parametrize(("mode", "role"), [("round-robin", ""), ("roles", "for")])

@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 
 from app.core.catalog import ProviderConfig
+from app.core.council import Participant
 from app.core.definitions import Agent
 from app.core.session import Debate
 from app.engine.debate.modes import role_text
@@ -330,3 +331,21 @@ async def test_who_is_gone_with_its_provider_is_named_and_its_name_is_free_again
     await ask_gemini("there")
     (added,) = [item for item in setup.setup().participants if item.model == "gemini-3-pro"]
     assert (added.name, added.provider) == ("gemini-3-pro", "there")
+
+
+async def test_who_is_gone_with_its_model_is_named_and_a_model_that_stays_speaks_again(person):
+    setup, engine = person.window.controller.panel.setup, person.window.controller.engine
+    address = "http://127.0.0.1:9/v1"
+    here = ProviderConfig(
+        id="here", kind="openai-compatible", label="here", base_url=address, models=("new-1", "old-2")
+    )
+    await engine.save_provider(here)
+    await give_keys(person)
+    seats = [Participant(id="here", name=name, provider="here", model=name) for name in ("old-1", "old-2")]
+    setup.show_draft(setup.draft_again(Debate(topic="Tabs or spaces?", participants=(seats[0],))))
+    await until(lambda: saying(person.window, "Left out, because the provider"))
+    assert saying(person.window, ": old-1")
+    assert [item for item in setup.setup().participants if item.provider == "here"] == []
+    setup.show_draft(setup.draft_again(Debate(topic="Tabs or spaces?", participants=(seats[1],))))
+    own = [item for item in setup.setup().participants if item.provider == "here"]
+    assert [(item.name, item.model) for item in own] == [("old-2", "old-2")]

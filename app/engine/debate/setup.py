@@ -1,7 +1,7 @@
 """The set-up of a debate, its checks, and the participants that can be chosen for it."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,8 +95,13 @@ def prompt_place(mode: str, participants: Sequence[Participant]) -> str:
     return f"{mode}: " + ", ".join(f"{item.name} ({item.role if roles else ''})" for item in participants)
 
 
-def set_up_again(debate: session.Debate, offered: Sequence[Participant]) -> Draft:
-    """Return the set-up of a debate to start it once more, with the participants that can be chosen now."""
+def set_up_again(
+    debate: session.Debate, offered: Sequence[Participant], plain: Collection[str] = ()
+) -> Draft:
+    """Return the set-up of a debate to start it once more, with the participants that can be chosen now.
+
+    Those with an id in `plain` are their models: with another one they would be somebody else.
+    """
     models = {participant.seat for participant in offered}
     by_id = {participant.id: participant for participant in offered}
 
@@ -107,7 +112,8 @@ def set_up_again(debate: session.Debate, offered: Sequence[Participant]) -> Draf
     candidates = {participant.id: draft(participant, chosen=False) for participant in offered}
     for item in debate.participants:
         there = by_id.get(item.id)
-        added = there is None or (item.seat != there.seat and item.seat in models)
+        moved = item.id in plain or item.seat in models
+        added = there is None or (item.seat != there.seat and moved)
         role = item.role if debate.mode == session.DebateMode.ROLES else ""
         style = {"effort": item.effort, "creativity": item.creativity, "length": item.length}
         style["prompt_for"] = place if item.system_prompt else ""

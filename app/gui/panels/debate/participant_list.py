@@ -428,7 +428,7 @@ class ParticipantList(LayoutFitting, QWidget):
         return tuple(candidate for card in self._cards if (candidate := card.draft) is not None)
 
     def show_drafts(self, drafts: Iterable[ParticipantDraft]) -> None:
-        """Show what was set up before, and say who is lost as the provider is gone."""
+        """Show what was set up before, and say who is lost as the provider or model is gone."""
         if not self._made:
             self._waiting = tuple(drafts)
             return

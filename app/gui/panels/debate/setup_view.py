@@ -460,9 +460,11 @@ class SetupView(Fitting, QWidget):
         """Return the set-up of a debate to start it once more, with the participants that can be chosen
         now.
         """
-        offered = [candidate.participant for candidate in self._engine.debates.candidates()]
+        candidates = self._engine.debates.candidates()
+        offered = [candidate.participant for candidate in candidates]
         shown = {participant.id: participant for participant in (*offered, *self.setup().participants)}
-        return set_up_again(debate, tuple(shown.values()))
+        plain = {candidate.participant.id for candidate in candidates if candidate.plain}
+        return set_up_again(debate, tuple(shown.values()), plain)
 
     def put_back_pasted(self, attachment: Attachment, place: int) -> None:
         """Put back a pasted text that was removed."""
