@@ -258,7 +258,7 @@ def plan_at(live: LiveSession, head: str) -> Plan | None:
     plan = live.session.plan or Plan()
     before, after = (list(live.turns.back_from(each)) for each in (live.chat_session.chat.head, head))
     for turns, others, now, then in ((before, after, 1, 0), (after, before, 0, 1)):
-        own = (turn_id for turn_id in turns if turn_id not in others)
+        own = set(turns).difference(others)
         said = (item for turn_id in own for item in live.turns.said_below(turn_id) if item.plans)
         changes = sorted(said, key=attrgetter("id"), reverse=then == 0)
         if changes and _stands(plan) == _stands(changes[0].plans[now]):
