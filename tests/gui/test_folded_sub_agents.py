@@ -1,10 +1,11 @@
-"""What a folded sub-agent says of its result, and that nothing covers the arrow that folds it."""
+"""Sub-agents fold by themselves once their results are taken up, and say their results in one line."""
 
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.core.message import MessageState
@@ -13,6 +14,7 @@ from app.gui.transcript.row_text import WIDE
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.chats import SESSION, a_tree, agent, asked, call, gave, spoke, stored
 from tests.gui.shown_view import shown_view
+from tests.gui.test_transcript_feed import play
 
 UNDER = ("tm", "c1")
 BROWSER = agent("browser", "master")
@@ -88,3 +90,58 @@ def test_the_buttons_never_cover_the_arrow_that_folds(qtbot: QtBot, layout: str)
             fold = dict(view.canvas.row(view.model.index(above)).action_rects)[FOLD]
             fold = QRect(fold).translated(0, view.message_rect(above).top())
             assert not fold.intersects(view.action_bar.geometry())
+
+
+def folds(view: TranscriptView) -> dict[str, bool | None]:
+    """Return which of the shown sub-agents are unfolded."""
+    return {each: view.unfolded(each) for each in view.message_ids if each.startswith("group")}
+
+
+def test_it_folds_once_the_answer_that_called_it_goes_on(view: TranscriptView) -> None:
+    view.feed.show_session(SESSION, [])
+    play(view, a_tree()[:-1])
+    # The reader's was taken up by the browser; the answer to the user still waits for the other two.
+    assert folds(view) == {"group tb": True, "group te": False, "group tk": True}
+    play(view, a_tree()[-1:])
+    assert folds(view) == {"group tb": False, "group tk": False}
+    assert view.following
+    # From the disk it looks the same.
+    view.feed.show_session(SESSION, stored(a_tree()))
+    assert folds(view) == {"group tb": False, "group tk": False}
+
+
+def test_one_that_the_user_opened_or_that_failed_stays_open(view: TranscriptView) -> None:
+    view.feed.show_session(SESSION, [])
+    failed = [replace(each, state=MessageState.FAILED) if each.id == "k1" else each for each in a_tree()]
+    play(view, failed[:-1])
+    view.feed.fold("tb", True)
+    view.feed.fold("tb", False)
+    play(view, failed[-1:])
+    assert folds(view) == {"group tb": True, "group te": False, "group tk": True}
+    view.feed.reload(stored(failed))
+    assert folds(view) == {"group tb": True, "group te": False, "group tk": True}
+
+
+def test_nothing_folds_under_the_pointer_or_a_selection(view: TranscriptView) -> None:
+    view.feed.show_session(SESSION, [])
+    play(view, a_tree()[:-1])
+    QTest.mouseMove(view.viewport(), view.message_rect("b2").center())
+    play(view, a_tree()[-1:])
+    assert folds(view)["group tb"] and folds(view)["group tk"]
+    view.select_all()
+    QApplication.sendEvent(view.viewport(), QEvent(QEvent.Type.Leave))
+    QApplication.sendEvent(view, QEvent(QEvent.Type.Leave))
+    assert folds(view)["group tb"]
+    view.selection.clear()
+    QApplication.sendEvent(view, QEvent(QEvent.Type.Leave))
+    assert folds(view) == {"group tb": False, "group tk": False}
+
+
+def test_what_is_read_higher_up_stays_open_and_in_its_place(view: TranscriptView) -> None:
+    long = [replace(each, content="Words. " * 3_000) if each.id == "k1" else each for each in a_tree()]
+    view.feed.show_session(SESSION, [])
+    play(view, long[:-1])
+    view.go_to("k1", 200)
+    play(view, long[-1:])
+    assert view.place == ("k1", 200)
+    assert folds(view) == {"group tb": False, "group tk": True}

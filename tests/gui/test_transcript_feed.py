@@ -159,6 +159,7 @@ def test_folding_keeps_the_head_in_its_place(view: TranscriptView) -> None:
     ]
     after = [asked(100), *[spoke(f"y{number}", f"ty{number}", "B " * 400) for number in range(20)]]
     view.feed.show_session(SESSION, [*before, *stored(a_tree())[1:], *after])
+    view.feed.unfold_around("te")
     view.go_to("m1", 0)
     head = on_screen(view)["group tb"]
     click(view, "group tb", "fold")
@@ -383,6 +384,8 @@ def test_the_keyboard_reaches_and_folds(view: TranscriptView) -> None:
 
 def test_a_screen_reader_hears_the_tree(view: TranscriptView) -> None:
     view.feed.show_session(SESSION, stored(a_tree()))
+    view.feed.unfold_around("te")
+    view.feed.unfold_around("tk")
     told = QAccessible.queryAccessibleInterface(view)
     items = [told.child(index) for index in range(told.childCount())]
     names = [item.text(QAccessible.Text.Name) for item in items]

@@ -3,7 +3,7 @@
 The messages of a long session are laid out later, a slice at a time between frames.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import monotonic, thread_time
 
@@ -17,7 +17,7 @@ from app.gui.transcript.call_rows import CardRow, GroupRow, SummaryRow
 from app.gui.transcript.canvas import Canvas, goes_on, single_shot
 from app.gui.transcript.message_rows import QuestionRow, QuestionWidgets
 from app.gui.transcript.painted_row import RowSpeaker, TypingIndicator, animated
-from app.gui.transcript.transcript_model import QUESTION, Splice, TranscriptModel, TurnEvent
+from app.gui.transcript.transcript_model import QUESTION, Splice, TranscriptModel, TurnEvent, group_id
 
 SLICE = 200
 """This many messages are laid out in two to four milliseconds."""
@@ -102,6 +102,9 @@ class Feed(QObject):
         self._questions.resized.connect(lambda message_id: canvas.renew([message_id]))
         self._typing = typing
         self._speaking: Author | None = None
+        # Whether rows may move without the reader: nothing points at them, and nothing is selected.
+        self.may_fold: Callable[[], bool] = lambda: True
+        self._grown: set[str] = set()
         self._pending = PendingMessages()
         self._slice = single_shot(self, self._on_slice)
         self._frame = single_shot(self, self._on_frame)
@@ -210,6 +213,7 @@ class Feed(QObject):
         last = pending.take(max(SLICE, pending.growing()))
         model.load(last)
         self._frame.stop()
+        self._grown.clear()
         model.live = {key: live for key, live in model.live.items() if model.knows(key)}
         for message in last:
             if message.state == MessageState.STREAMING and message.id not in model.live:
@@ -267,6 +271,8 @@ class Feed(QObject):
             self._canvas.renew([*changed, message.id, *self._about(message)])
             if message.id in self._model and not follows:
                 self.came_below.emit(message.id)
+            self._grown.add(message.turn_id)
+            self.fold_settled()
         self.turn_changed.emit(message.turn_id)
 
     def append_text(self, message_id: str, text: str, thinking: str = "") -> None:
@@ -350,6 +356,7 @@ class Feed(QObject):
         The head stays where it is.
         """
         model = self._model
+        model.chosen.add(turn_id)
         if folded == (turn_id in model.folded):
             return False
         (model.folded.add if folded else model.folded.discard)(turn_id)
@@ -357,6 +364,22 @@ class Feed(QObject):
         self._canvas.keeping(heads[0] if heads else "", lambda: self._apply(model.arrange(turn_id)))
         self._canvas.renew(heads)
         return True
+
+    def fold_settled(self) -> None:
+        """Fold sub-agents whose results were taken up, unless someone points at rows or reads these."""
+        model, canvas = self._model, self._canvas
+        if not self._grown or not self.may_fold():
+            return
+        shown = {turn_id for placed in canvas.placed for turn_id in model.entries[placed.row].groups}
+        read = set() if canvas.scroller.follow else shown
+        for turn in self._grown:
+            open_ = set(model.book.below(turn)) - {turn} - model.chosen - model.folded
+            settled = {each for each in open_ - read if model.book.is_settled(each)}
+            if settled:
+                model.folded |= settled
+                canvas.renew([*self._apply(model.arrange(turn)), *map(group_id, settled)])
+        if not read:
+            self._grown.clear()
 
     def unfold_around(self, turn_id: str) -> None:
         """Unfold a sub-agent's turn and those around it."""

@@ -295,6 +295,17 @@ class TurnBook(Turns):
             return True
         return last.state == MessageState.DONE and bool(last.tool_calls)
 
+    def is_settled(self, turn_id: str) -> bool:
+        """Return whether a sub-agent's turn ended well and the answer that called it went on or ended."""
+        first = self.whole(turn_id)[0]
+        caller = first.parent_turn_id
+        over = not (self.goes_on(turn_id) or self.waits(turn_id) or self.failure(turn_id))
+        if caller is None or of_step(first) or not over:
+            return False
+        spoken = [each for each in self.whole(caller) if each.role == Role.ASSISTANT]
+        calls = [call.id for call in spoken[-1].tool_calls] if spoken else []
+        return bool(spoken) and first.parent_call_id not in calls
+
     def steps(self, turn_id: str) -> int:
         """Return the number of model calls of a turn."""
         return sum([each.role == Role.ASSISTANT for each in self.whole(turn_id)])
@@ -406,6 +417,8 @@ class TranscriptModel:
         self.unfolded: set[str] = set()
         self.whole: set[str] = set()
         self.folded: set[str] = set()
+        # Turns that the user unfolded or folded, which are never folded by themselves.
+        self.chosen: set[str] = set()
         self.versions: dict[str, tuple[int, int]] = {}
         self.thought_s: dict[str, float] = {}
 
@@ -477,6 +490,8 @@ class TranscriptModel:
         """Return the rows of whole root turns that the book has, and remember where each turn starts."""
         if not self.has_calls:
             return plain_rows(messages)
+        turns = {message.turn_id for message in messages if message.parent_turn_id}
+        self.folded.update(each for each in turns - self.chosen if self.book.is_settled(each))
         roots = dict.fromkeys(self.book.root(message.turn_id) for message in messages)
         rows = tree_rows(self.book, roots, self.folded)
         for row in rows:

@@ -163,6 +163,9 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         self.selection = selection.Selection(self.model)
         self.keyboard = selection.Keyboard(self.model, self.canvas, self.selection)
         self._pointer = selection.Pointer(self.canvas, self.selection, self._act)
+        self.feed.may_fold = self._may_fold
+        # A pointer that was never moved here points at nothing.
+        self._pointed = False
         self.pill = JumpPill(self.viewport(), self.canvas, self.feed)
         self.action_bar = selection.ActionBar(self.viewport(), self.canvas, self.model)
         self.pill.clicked.connect(self.jump_to_latest)
@@ -366,6 +369,7 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
 
     def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
         self._pointer.move(event)
+        self._pointed = True
         if not event.buttons() & Qt.MouseButton.LeftButton:
             self.action_bar.come_to(event.position().toPoint())
 
@@ -377,8 +381,14 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
     def mouseDoubleClickEvent(self, event: QtGui.QMouseEvent) -> None:
         self._pointer.double_click(event)
 
+    def _may_fold(self) -> bool:
+        """Return whether nobody points at a row or has selected something."""
+        return not self._pointed and self.keyboard.target is None and self.selection.bounds() is None
+
     def leaveEvent(self, event: QEvent) -> None:
         self.action_bar.hide()
+        self._pointed = False
+        self.feed.fold_settled()
         super().leaveEvent(event)
 
     def viewportEvent(self, event: QEvent) -> bool:
