@@ -15,7 +15,7 @@ STEPS = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 50)), min_si
 
 MUTANTS = [
     pytest.param("app.tools.planning", "if plan is not None and plan.open:", "if False:", "P5", id="replaces-an-open-plan"),
-    pytest.param("app.core.session", "done=self.done or all(", "done=not self.done and all(", "P5|P6", id="a-tick-is-a-toggle"),
+    pytest.param("app.core.criteria", "done=self.done or all(", "done=not self.done and all(", "P5|P6", id="a-tick-is-a-toggle"),
     pytest.param("app.tools.planning", "    context.change_plan(None)\n", "", "P5", id="clears-nothing"),
     pytest.param("app.tools.planning", "if not 0 <= index < len(plan.items):", "if index >= len(plan.items):", "P6", id="ticks-from-the-end"),
     pytest.param("app.tools.planning", "done=False, by=", "done=True, by=", "P5|P6", id="a-toggle-is-a-tick"),

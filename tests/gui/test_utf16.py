@@ -56,7 +56,7 @@ def in_documents(row: PaintedRow, start: int, end: int) -> str:
     """Return what is painted as selected where a stretch of the plain text is."""
     parts = []
     for piece in row.text.segments:
-        if piece.document is not None and piece._touches(Range(start, end, "red")):
+        if piece.document is not None and start < piece.start + piece.length + 1 and end > piece.start:
             chosen = piece._selection(Range(start, end, "red"))
             parts.append(chosen.cursor.selectedText())
     return "\n".join(parts).replace("\u2029", "\n").replace("\u2028", "\n")

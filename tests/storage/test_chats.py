@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from app.core.council_parts import Claim, JudgeReading
+from app.core.criteria import Plan, PlanItem
 from app.core.errors import Failure
 from app.core.events import MessageStarted, SessionChanged, SessionStarted
 from app.core.ids import new_id
@@ -114,6 +115,7 @@ def whole_messages() -> list[Message]:
         tool_call_id="call_1__thought__AbC=",
         content="asked",
         control="wait",
+        plans=(Plan(), Plan(goal="Swifts", items=(PlanItem(text="Count.", done=True),))),
         created_at="2026-11-21T10:00:01.000Z",
         resources=({"type": "resource", "resource": {"uri": "ui://prompt/1", "text": "<p>"}},),
         prompt=Prompt(

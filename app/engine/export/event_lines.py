@@ -105,5 +105,5 @@ def workflow_object(work: WorkflowState) -> dict[str, object]:
 def message_object(message: Message) -> dict[str, object]:
     """Return a message whole, as `moot show` does."""
     about = {"data": json_of(message.data), "tokens_per_second": message.tokens_per_second}
-    inside = fields_of(message, "author", "tool_calls", "resources", "attachments")
+    inside = fields_of(message, "author", "tool_calls", "resources", "attachments", "plans")
     return {**asdict(message), **about, **inside}
