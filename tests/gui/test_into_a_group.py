@@ -79,7 +79,7 @@ async def test_several_are_dragged_onto_a_group_and_taken_out_again(person, data
     heard = []
     side(person).assistants.chat_requested.connect(heard.append)
     pick(person, 0, 1, 2)
-    assert side(person).assistants.chosen() == ("assistant", "browser", "checker")
+    assert side(person).assistants.selected_ids() == ("assistant", "browser", "checker")
     assert heard == [], "to select is not to begin a chat"
     assert not drag_onto(person, "nowhere", side(person).assistants)
     assert drag_onto(person, "crew", side(person).assistants)
@@ -107,7 +107,7 @@ async def test_the_menu_adds_one_or_all_selected_to_a_group_or_a_new_one(person,
     await until(lambda: person.sees("toast_action"))
     await person.settle()
     pick(person, 0, 2)
-    assert assistants.chosen() == ("assistant", "checker")
+    assert assistants.selected_ids() == ("assistant", "checker")
     choose("checker", "Desk")
     await until(lambda: members(data_dir, "desk") == ["browser", "assistant", "checker"])
     choose("browser", "Desk")

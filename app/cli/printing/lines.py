@@ -100,8 +100,11 @@ def problem_line(problem: Problem, texts: Texts) -> str:
 
 
 async def say_problems(problems: Iterable[Problem], out: Out, texts: Texts) -> None:
-    """Report the files that could not be used."""
-    for problem in problems:
+    """Report the files that could not be used.
+
+    What is damaged in a session's log is said where that session is shown, and by the doctor.
+    """
+    for problem in (each for each in problems if each.code != "damaged_log"):
         await out.complain(problem_line(problem, texts))
 
 

@@ -92,9 +92,10 @@ class DataPage(DataShown):
             self._show_made()
 
     def _lay_out(self) -> None:
-        words, show = self._language, QUrl.fromLocalFile(str(self._data_dir))
-        show = QUrl.fromLocalFile(str(self._data_dir))
-        open_folder = button("", "data_open_folder", lambda: QDesktopServices.openUrl(show))
+        words, folder = self._language, str(self._data_dir)
+        open_folder = button(
+            "", "data_open_folder", lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
+        )
         say(open_folder, words, "settings.data.open")
         text = say(Paragraph("card_text"), words, "settings.data.text")
         path = hbox((self._path, 1), (open_folder, 0, Qt.AlignmentFlag.AlignTop), spacing=10)
