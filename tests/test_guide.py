@@ -175,7 +175,7 @@ def test_each_link_leads_to_a_page_of_the_guide_or_of_the_settings(language: str
 @pytest.mark.parametrize(("language", "topic"), BOTH)
 def test_each_key_does_something(language: str, topic: str) -> None:
     known = {command.keys for command in COMMANDS} | {f"Alt+{number + 1}" for number in range(len(STEPS))}
-    known |= {keys.replace("Return", "Enter") for keys, _ in FIXED}
+    known |= {keys.replace("Return", "Enter") for keys in FIXED}
     assert {keys for text in page_of(language, topic).plain for keys in KEYS.findall(text)} <= known
 
 
@@ -184,7 +184,7 @@ def test_the_page_of_keys_lists_every_command_that_has_some(language: str) -> No
     texts = shown_in(language)
     rows = re.findall(r"^\| (\S+) \| \*(.+)\* \|$", page_of(language, "keys").source, re.MULTILINE)
     meant = [(command.keys, texts[f"palette.{command.name}"]) for command in COMMANDS if command.keys]
-    meant += [(keys.replace("Return", "Enter"), texts[f"keys.{name}"]) for keys, name in FIXED]
+    meant += [(keys.replace("Return", "Enter"), texts[f"keys.{name}"]) for keys, name in FIXED.items()]
     assert sorted(rows) == sorted(meant)
 
 

@@ -230,6 +230,8 @@ def in_terminal(live: LiveSession) -> Seen:
 def test_all_tell_a_chat_alike(chat: Growing) -> None:
     live, model = chat.live, TranscriptModel()
     model.reset(live.session)
+    # As if the user had unfolded all of them: sub-agents whose results were taken up are folded otherwise.
+    model.chosen.update(live.turns.ids)
     model.load(live.shown_with_summaries())
     assert chat.model.entries == model.entries, "rows that came one by one are those of the whole"
     told = by_engine(live)
