@@ -228,7 +228,7 @@ async def test_one_click_shows_the_verdict_and_a_pick_after_that_does_not_count(
     assert not pick_of(page).was_blind
     shown = texts(page.blind)
     assert "You saw no difference." in shown
-    assert "You had read the verdict before, so it doesn't count as blind." in shown
+    assert "You had read the verdict before, so it doesn’t count as blind." in shown
     await person.click("blind_close")
     found = person.window.controller.engine.journal.get(page.session_id)
     assert found is None or found.preferred == ""

@@ -69,9 +69,10 @@ class ColumnFinder:
         self._bar, self._transcripts, self._into_sight = bar, transcripts, show
         self._found: dict[str, tuple[int, int]] = {}
         self.at = ""
-        for signal in (bar.text_changed, bar.closed):
+        for signal in (bar.text_changed, bar.step_requested, bar.closed):
             signal.disconnect()
         bar.text_changed.connect(self.find)
+        bar.step_requested.connect(self.step)
         bar.closed.connect(self._on_closed)
 
     def _there(self) -> list[str]:
@@ -509,6 +510,3 @@ class CouncilPage(DecisionView):
         options = self.now.record.options()
         dialog = OptionsDialog(self._language, [(option.id, option.text) for option in options], self)
         dialog.open_for(self.asking(self.options_chosen))
-
-    def _on_find_step(self, step: int) -> None:
-        self.finder.step(step)
