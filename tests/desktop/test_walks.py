@@ -145,7 +145,7 @@ def test_an_assistant_with_a_server_that_asks_and_a_message_that_waits(user):
         add_provider(user, server)
         # A server is added and allowed.
         user.uses("Settings", "push button")
-        user.uses("MCP servers", "list item")
+        user.uses("Tools and servers", "list item")
         user.uses("Add an MCP server", "push button")
         user.writes("Name", "greeter")
         user.writes("Command line or address", f"{sys.executable} {SERVER}")
