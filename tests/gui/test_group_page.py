@@ -84,7 +84,7 @@ async def test_choosing_a_group_is_group_mode_and_the_message_goes_to_it(person)
     page = await begin(person, WHICH)
     assert isinstance(page.session, GroupSession)
     assert top.mode.text() == "Group mode"
-    assert person.sees("orchestrator_box")
+    await until(lambda: person.sees("orchestrator_box"), what="the box, a step after the page")
     await until(lambda: page.session.status == "waiting")
     said = person.transcript("transcript")
     assert f"Orchestrator ({CREW}" in said[1]
