@@ -48,6 +48,14 @@ def press(person, key, modifiers=Qt.KeyboardModifier.NoModifier):
     QTest.keyClick(QApplication.focusWidget() or person.window, key, modifiers)
 
 
+async def list_sessions(person, count):
+    """Bring in so many sessions, and wait until they are listed."""
+    session, messages = session_of(next(CHATGPT.chats(chatgpt(), PROMPTS.lines("en", "import"))), None, "en")
+    for number in range(count):
+        await bring_in(person.window.controller, replace(session, id=f"01j{number:023d}"), messages)
+    await until(lambda: len(person.window.side_bar.sessions.summaries) == count)
+
+
 def size(person):
     return person.window.controller.settings.current().text_size
 
@@ -105,10 +113,7 @@ async def test_f11_fills_the_screen_and_gives_it_back(person):
 
 async def test_ctrl_tab_goes_round_the_sessions_and_ctrl_w_leaves_one(person):
     desk, side = person.window.controller, person.window.side_bar.sessions
-    session, messages = session_of(next(CHATGPT.chats(chatgpt(), PROMPTS.lines("en", "import"))), None, "en")
-    for number in range(3):
-        await bring_in(desk, replace(session, id=f"01j{number:023d}"), messages)
-    await until(lambda: len(side.summaries) == 3)
+    await list_sessions(person, 3)
     listed = [row.id for row in side.rows.rows if not isinstance(row, str)]
     shown = []
     for modifiers in (CONTROL, CONTROL, CONTROL, CONTROL, CONTROL | SHIFT, CONTROL | SHIFT):
@@ -159,13 +164,11 @@ async def test_f6_goes_round_the_parts_of_the_window_and_finds_the_old_place_aga
 
 
 async def test_a_double_click_renames_a_session(person):
-    desk, side = person.window.controller, person.window.side_bar.sessions
-    session, messages = session_of(next(CHATGPT.chats(chatgpt(), PROMPTS.lines("en", "import"))), None, "en")
-    await bring_in(desk, session, messages)
-    await until(lambda: len(side.summaries) == 1)
+    side = person.window.side_bar.sessions
+    await list_sessions(person, 1)
     row = next(place for place in range(side.rows.rowCount()) if not isinstance(side.rows.rows[place], str))
     middle = side.visualRect(side.rows.index(row)).center()
-    assert side.rows.index(row).data(ROW).id == session.id
+    assert side.rows.index(row).data(ROW).id == side.summaries[0].id
     QTest.mouseClick(side.viewport(), Qt.MouseButton.LeftButton, pos=middle)
     QTest.mouseDClick(side.viewport(), Qt.MouseButton.LeftButton, pos=middle)
     await until(lambda: person.sees("rename_dialog"))
@@ -176,10 +179,7 @@ async def test_a_double_click_renames_a_session(person):
 
 async def test_several_sessions_are_chosen_deleted_and_restored_together(person):
     desk, side = person.window.controller, person.window.side_bar.sessions
-    session, messages = session_of(next(CHATGPT.chats(chatgpt(), PROMPTS.lines("en", "import"))), None, "en")
-    for number in range(4):
-        await bring_in(desk, replace(session, id=f"01j{number:023d}"), messages)
-    await until(lambda: len(side.summaries) == 4)
+    await list_sessions(person, 4)
     rows = [place for place, row in enumerate(side.rows.rows) if not isinstance(row, str)]
     ids = [side.rows.rows[place].id for place in rows]
 

@@ -178,10 +178,17 @@ class ChatRun(Run):
     def _tree_context(self, members: tuple[Agent, ...]) -> TreeContext:
         live, services, language = self._live, self._services, self._live.session.language
         budget, waits = Budget(self._limits, (*_spent_by(live),), services.clock, live.tell_near), self._waits
-        context = TreeContext(live=live, services=services, budget=budget, language=language, waits=waits)
         asks = live.session.group is not None and live.session.group.ask_before_hand_over
         asks_too = frozenset((SWITCH_ASSISTANT,)) if asks else frozenset[str]()
-        return replace(context, members=members, asks_too=asks_too)
+        return TreeContext(
+            live=live,
+            services=services,
+            budget=budget,
+            language=language,
+            waits=waits,
+            members=members,
+            asks_too=asks_too,
+        )
 
     def _limits(self) -> Settings:
         return self._services.directory.settings().within(self._live.chat_session.chat.limits)
@@ -255,6 +262,8 @@ def plan_at(live: LiveSession, head: str) -> Plan | None:
 
     A plan that was changed since stays as it is.
     """
+    if head == live.chat_session.chat.head:
+        return live.session.plan
     plan = live.session.plan or Plan()
     before, after = (list(live.turns.back_from(each)) for each in (live.chat_session.chat.head, head))
     for turns, others, now, then in ((before, after, 1, 0), (after, before, 0, 1)):
