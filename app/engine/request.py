@@ -97,8 +97,16 @@ def root_turn(
         agent = replace(agent, provider=chosen.provider, model=chosen.model)
     agent = replace(agent, effort=(choice and choice.effort) or chat.effort or agent.effort)
     model = directory.model_of(agent)
-    turn = AgentTurn(turn_id=new_id(), agent=agent, agent_model=model, stack=(agent.id,), mode=chat.mode)
-    turn = replace(turn, follows=chat.head, given=(*given, *file_tools(live, model)))
+    turn = AgentTurn(
+        turn_id=new_id(),
+        agent=agent,
+        agent_model=model,
+        stack=(agent.id,),
+        mode=chat.mode,
+        follows=chat.head,
+        given=(*given, *file_tools(live, model)),
+    )
+    # They may say otherwise what it follows.
     return replace(turn, **fields)  # type: ignore[arg-type]
 
 
@@ -120,8 +128,16 @@ def turn_below(
     if task:
         model = directory.model_of(agent, turn.agent_model)
         stack = (*turn.stack, agent.id)
-        found = AgentTurn(turn_id=turn_id, agent=agent, agent_model=model, stack=stack, mode=mode)
-        found = replace(found, follows=turn.follows, task=task, given=file_tools(live, model))
+        found = AgentTurn(
+            turn_id=turn_id,
+            agent=agent,
+            agent_model=model,
+            stack=stack,
+            mode=mode,
+            follows=turn.follows,
+            task=task,
+            given=file_tools(live, model),
+        )
     else:
         found = root_turn(agent, live, directory, follows=turn.turn_id)
     return replace(found, turn_id=turn_id, parent_turn_id=turn.turn_id, parent_call_id=call_id, mode=mode)
@@ -218,9 +234,15 @@ def request_of(
     system: history.Item = {"role": Role.SYSTEM, "content": said}
     provider, model, effort = turn.agent_model.provider, turn.agent_model.model, turn.agent.effort
     messages = (system, *history.merged(_with_last_pictures(items)))
-    request = ModelRequest(provider=provider, model=model, messages=messages, effort=effort)
-    request = replace(request, tools=tuple(sorted(functions, key=name_of)), folder=turn.folder)
-    return replace(request, temperature=temperature_of(turn.agent.creativity))
+    return ModelRequest(
+        provider=provider,
+        model=model,
+        messages=messages,
+        effort=effort,
+        tools=tuple(sorted(functions, key=name_of)),
+        folder=turn.folder,
+        temperature=temperature_of(turn.agent.creativity),
+    )
 
 
 def items_before(turn: AgentTurn, live: LiveSession, words: Lines) -> list[history.Item]:
@@ -496,10 +518,15 @@ def orchestrator_of(live: LiveSession, saved: Group | None, *, last: bool = Fals
     report.
     """
     leader = saved.orchestrator if saved else Leader()
-    agent = Agent(id=ORCHESTRATOR, name=live.chat_session.chat.assistant_name, **asdict(leader))
-    agent = replace(agent, instructions=saved.instructions if saved else "")
     tools = (REPORT_RESULT,) if last else (ORCHESTRATION, FILES)
-    return replace(agent, tools=tools, max_steps=1 if last else MOST_STEPS)
+    return Agent(
+        id=ORCHESTRATOR,
+        name=live.chat_session.chat.assistant_name,
+        instructions=saved.instructions if saved else "",
+        tools=tools,
+        max_steps=1 if last else MOST_STEPS,
+        **asdict(leader),
+    )
 
 
 def next_lead(live: LiveSession, directory: AgentDirectory, prompts: Prompts) -> AgentTurn:

@@ -322,8 +322,16 @@ class ModelFolder:
             raise BadInput(f"gguf_{error.problem}", name=path.name, detail=error.detail) from error
         n_ctx = min(header.context, LocalModel(id="", size=0).n_ctx)
         name, family = clean_text(header.name or path.stem)[:80], clean_text(header.architecture)[:40]
-        model = LocalModel(id=self._free_id(path.stem), name=name, family=family, size=header.size)
-        model = replace(model, path=str(path), done=header.size, n_ctx=n_ctx, memory=header.memory(n_ctx))
+        model = LocalModel(
+            id=self._free_id(path.stem),
+            name=name,
+            family=family,
+            size=header.size,
+            path=str(path),
+            done=header.size,
+            n_ctx=n_ctx,
+            memory=header.memory(n_ctx),
+        )
         self._keep(model, trial=True)
         return model
 

@@ -207,12 +207,18 @@ class Chats:
         self._check_model(provider, model)
         agent = self._agent(assistant_id)
         message = user_message(checked_text(text, attachments), attachments, "", by=asked_by)
-        chat = Chat(assistant_id=agent.id, assistant_name=agent.name, budget_from=message.id, **own)
-        chat = replace(chat, mode=checked_mode(mode), language=self._language(), effort=effort)
-        if once:
-            chat = replace(chat, choice=model_for(message, provider, model))
-        else:
-            chat = replace(chat, provider=provider, model=model)
+        chat = Chat(
+            assistant_id=agent.id,
+            assistant_name=agent.name,
+            budget_from=message.id,
+            mode=checked_mode(mode),
+            language=self._language(),
+            effort=effort,
+            provider="" if once else provider,
+            model="" if once else model,
+            choice=model_for(message, provider, model) if once else None,
+            **own,
+        )
         session = ChatSession(**begun_with(message, folder, asked_by, done_means), chat=chat)
         return await self._sessions.start(session, message)
 
@@ -243,8 +249,9 @@ class Chats:
         elif live.session.workflow is not None:
             self._add_to_work(live, text, attachments, by)
         elif live.session.status in (Status.RUNNING, Status.WAITING) or self._holds_next(live):
-            queued = QueuedMessage(id=new_id(), text=text, attachments=attachments, by=by)
-            queued = replace(queued, provider=provider, model=model)
+            queued = QueuedMessage(
+                id=new_id(), text=text, attachments=attachments, by=by, provider=provider, model=model
+            )
             self._change(live, queue=(*live.chat_session.chat.queue, queued))
         else:
             await self._say(live, text, attachments, by=by, model=(provider, model))

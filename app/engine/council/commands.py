@@ -207,10 +207,18 @@ class Councils:
         models = {name_of(participant.seat) for participant in session.debate.participants}
         known = (item for item in calibrations(self._documents.journal.all()) if item.model in models)
         compares = panel.compare if wanted.differences is None else wanted.differences
-        council = Council(calibrations=tuple(known), differences=compares, helper=helper, panel=panel.name)
         merges, wanted_rounds = int(goes_on and ends == Ends.MERGE), rounds if goes_on and ends.votes else 0
-        council = replace(council, ends=ends, merges=merges, max_usd=wanted.max_usd)
-        council = replace(council, offered_rounds=rounds, wanted_rounds=wanted_rounds)
+        council = Council(
+            calibrations=tuple(known),
+            differences=compares,
+            helper=helper,
+            panel=panel.name,
+            ends=ends,
+            merges=merges,
+            max_usd=wanted.max_usd,
+            offered_rounds=rounds,
+            wanted_rounds=wanted_rounds,
+        )
         return replace(session, debate=replace(session.debate, council=council))
 
     def assembled(self) -> tuple[Participant, ...]:

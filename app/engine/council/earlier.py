@@ -111,8 +111,15 @@ def _ballot(debate: Debate, ballot: Ballot) -> Message:
 
 
 def _message(message_id: str, author: Author, part: str, number: int, data: PartData) -> Message:
-    message = Message(id=message_id, turn_id=message_id, role=Role.ASSISTANT, author=author)
-    return replace(message, part=part, round=number, data=data)
+    return Message(
+        id=message_id,
+        turn_id=message_id,
+        role=Role.ASSISTANT,
+        author=author,
+        part=part,
+        round=number,
+        data=data,
+    )
 
 
 def _leading(debate: Debate, number: int) -> str:

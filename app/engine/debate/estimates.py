@@ -148,9 +148,15 @@ def _summed(calls_of: Calls, prices: Prices, taking: Sequence[Seat]) -> Estimate
     paid = any(not price.free for price in known)
     partly = len(known) < len(taking)
     money = (usd[0], usd[1]) if known and (paid or not partly) else None
-    found = Estimate(turns=len(taking), tokens=(tokens[0], tokens[1]), usd=money, partly=partly)
     unasked = tuple(dict.fromkeys(pair for pair, _, _ in calls if pair not in prices))
-    return replace(found, free=not partly and not paid, unasked=unasked)
+    return Estimate(
+        turns=len(taking),
+        tokens=(tokens[0], tokens[1]),
+        usd=money,
+        partly=partly,
+        free=not partly and not paid,
+        unasked=unasked,
+    )
 
 
 def price_range(words: Callable[..., str], estimate: Estimate, partly: str = "estimate.partly") -> str:
@@ -308,8 +314,9 @@ class Estimates:
         """
         state = GroupState(id=group.id, name=group.name, members=group.members)
         provider, model = group.orchestrator.provider, group.orchestrator.model
-        leader = Agent(id=group.id, name=group.name, provider=provider, model=model)
-        leader = replace(leader, instructions=group.instructions)
+        leader = Agent(
+            id=group.id, name=group.name, provider=provider, model=model, instructions=group.instructions
+        )
         lead, members = self._agent(leader), map(self._agent, agents or self._directory.members(state))
         speakers = [speaker for member in members for speaker in (lead, member)]
         return estimate(speakers, 2 * group.turns_limit if speakers else 0, self._prices)

@@ -137,8 +137,13 @@ def chat_request(turn: Turn, prompts: Prompts) -> ModelRequest:
 def asked_of(speaker: Participant, *messages: Mapping[str, object]) -> ModelRequest:
     """Return the request that sends chat messages to a participant's model, as that was set up."""
     provider, model = speaker.seat
-    request = ModelRequest(provider=provider, model=model, messages=messages, effort=speaker.effort)
-    return replace(request, temperature=temperature_of(speaker.creativity))
+    return ModelRequest(
+        provider=provider,
+        model=model,
+        messages=messages,
+        effort=speaker.effort,
+        temperature=temperature_of(speaker.creativity),
+    )
 
 
 def _content(texts: Sequence[str]) -> object:

@@ -138,9 +138,16 @@ class StatementRun(Run):
         # It is asked as the session says, also where its model cannot choose tools.
         used = replace(directory.model_of(agent), row=None)
         turn_id, mode = begun_turn(self._live, message) or message.turn_id, self._live.session.mode
-        turn = AgentTurn(turn_id=turn_id, agent=agent, agent_model=used, stack=(author.id,), mode=mode)
         marks = {name: getattr(message, name) for name in ("round", "why", "retakes", "part", "data")}
-        return replace(turn, kind=author.kind, marks=marks)
+        return AgentTurn(
+            turn_id=turn_id,
+            agent=agent,
+            agent_model=used,
+            stack=(author.id,),
+            mode=mode,
+            kind=author.kind,
+            marks=marks,
+        )
 
     @contextmanager
     def _telling(self, reason: str) -> Iterator[None]:

@@ -121,9 +121,16 @@ def set_up_again(
         candidates[f"added {item.id}" if added else item.id] = replace(again, added=added)
     mode = session.DebateMode.ROUND_ROBIN if debate.is_council else debate.mode
     looks = any(attachment.data or attachment.pages for attachment in debate.context)
-    setup = SetupDraft(mode=mode, context=bool(debate.context), looks=looks, **debate.chosen())
     options = tuple(option.text for option in debate.options)
-    setup = replace(setup, seats=tuple(candidates.values()), seed=debate.seed, options=options)
+    setup = SetupDraft(
+        mode=mode,
+        context=bool(debate.context),
+        looks=looks,
+        seats=tuple(candidates.values()),
+        seed=debate.seed,
+        options=options,
+        **debate.chosen(),
+    )
     return Draft(text=debate.topic, setup=setup)
 
 
@@ -313,5 +320,11 @@ def _seat(seat_id: str, name: str, status: ProviderStatus, model: str) -> Partic
 
 def _seat_of(agent: Agent, used: AgentModel) -> Participant:
     style = {"effort": agent.effort, "creativity": agent.creativity, "length": agent.length}
-    seat = Participant(id=agent.id, name=agent.name, provider=used.provider, model=used.model, **style)
-    return replace(seat, persona=agent.instructions)
+    return Participant(
+        id=agent.id,
+        name=agent.name,
+        provider=used.provider,
+        model=used.model,
+        persona=agent.instructions,
+        **style,
+    )

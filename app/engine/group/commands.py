@@ -221,8 +221,14 @@ class Groups(Definitions[Group]):
             return Shared(definition=known[0], why=why)
         wanted = dict.fromkeys((FILES, *(one for one in as_list(said.get("tools")) if isinstance(one, str))))
         tools = tuple(item for item in wanted if item in granted)
-        agent = Agent(id="", name=name[:MOST_NAME].strip(), role=_line(said, "role"), description=why)
-        agent = replace(agent, instructions=_line(said, "instructions", MOST_TOLD), tools=tools)
+        agent = Agent(
+            id="",
+            name=name[:MOST_NAME].strip(),
+            role=_line(said, "role"),
+            description=why,
+            instructions=_line(said, "instructions", MOST_TOLD),
+            tools=tools,
+        )
         dropped = tuple(f"tools: {visible(item)[:MOST_NAME]}" for item in wanted if item not in granted)
         return Shared(definition=agent, why=why, dropped=dropped)
 
@@ -255,17 +261,30 @@ class Groups(Definitions[Group]):
         group = self.find(group_id)
         known = ((member, self._directory.agent(member)) for member in group.members)
         names = tuple(agent.name if agent else item for item, agent in known)
-        state = GroupState(id=group.id, name=group.name, members=group.members, names=names)
         asks = group.ask_before_hand_over
-        state = replace(state, turns_limit=group.turns_limit, ask_before_hand_over=asks)
+        state = GroupState(
+            id=group.id,
+            name=group.name,
+            members=group.members,
+            names=names,
+            turns_limit=group.turns_limit,
+            ask_before_hand_over=asks,
+        )
         self._check_leader(self._directory.models_for(group)[0])
         if not self._directory.members(state):
             raise BadInput("group_empty", group=group.name)
         message = user_message(checked_text(text, attachments), attachments, "", by=asked_by)
         language = self._language()
         name = self._prompts.line(language, "assistant", "orchestrator")
-        chat = Chat(assistant_id=ORCHESTRATOR, assistant_name=name, budget_from=message.id, **own)
-        chat = replace(chat, mode=checked_mode(mode), language=language, effort=effort)
+        chat = Chat(
+            assistant_id=ORCHESTRATOR,
+            assistant_name=name,
+            budget_from=message.id,
+            mode=checked_mode(mode),
+            language=language,
+            effort=effort,
+            **own,
+        )
         session = GroupSession(**begun_with(message, folder, asked_by, done_means), chat=chat, group=state)
         return await self._sessions.start(session, message)
 

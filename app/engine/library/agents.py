@@ -523,5 +523,13 @@ class AgentDirectory:
         images = row is not None and row.images if facts.images is None else facts.images
         label, window = status.label if status else provider_id, facts.window
         window = 0 if facts.source == FactSource.DEFAULT else window
-        found = AgentModel(provider=provider_id, model=model, row=row, label=label, images=images)
-        return replace(found, pdf=facts.pdf is True, window=window, tools=facts.tools)
+        return AgentModel(
+            provider=provider_id,
+            model=model,
+            row=row,
+            label=label,
+            images=images,
+            pdf=facts.pdf is True,
+            window=window,
+            tools=facts.tools,
+        )

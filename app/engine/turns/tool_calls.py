@@ -132,9 +132,16 @@ def guided_request(
     # The same request would give an empty answer again.
     temperature, stop = 0.8 if attempt.after_empty else 0.4, ("\n",) if offer and not offer.lines else ()
     provider, model = turn.agent_model.provider, turn.agent_model.model
-    request = ModelRequest(provider=provider, model=model, messages=tuple(messages), max_tokens=most)
-    request = replace(request, temperature=temperature, stop=stop, opener=opener)
-    return replace(request, options=dict(SMALL_MODEL_OPTIONS))
+    return ModelRequest(
+        provider=provider,
+        model=model,
+        messages=tuple(messages),
+        max_tokens=most,
+        temperature=temperature,
+        stop=stop,
+        opener=opener,
+        options=dict(SMALL_MODEL_OPTIONS),
+    )
 
 
 def _delegations(helpers: Sequence[Agent], words: str) -> tuple[ToolCall, ...]:
@@ -300,9 +307,18 @@ def newest_approval(live: LiveSession, turn: AgentTurn, call: ToolCall, reason: 
 def approval(call: ToolCall, tool: Tool, reason: str, folder: str = "") -> Prompt:
     """Return the question whether a call may run; `folder` is one of the user's that it is about."""
     server, about = tool.group if tool.consent else "", tool.description[:MAX_ABOUT] if tool.name else folder
-    asked = Prompt(question=call.name, type=PromptType.APPROVAL, tool=tool.key, arguments=call.arguments)
-    asked = replace(asked, reason=reason, server=server, consent=tool.consent)
-    return replace(asked, reads=tool.reads, name=tool.name, about=about)
+    return Prompt(
+        question=call.name,
+        type=PromptType.APPROVAL,
+        tool=tool.key,
+        arguments=call.arguments,
+        reason=reason,
+        server=server,
+        consent=tool.consent,
+        reads=tool.reads,
+        name=tool.name,
+        about=about,
+    )
 
 
 def denied(prompt: Prompt) -> str:
@@ -318,8 +334,13 @@ def denied(prompt: Prompt) -> str:
 def page_question(call: ToolCall, tool: Tool | None, content: str) -> Prompt:
     """Return a page's question to the user: the text that came with the page, never its HTML."""
     question = content[:MAX_QUESTION] or call.name
-    asked = Prompt(question=question, type=PromptType.TEXT, tool=call.name, arguments=call.arguments)
-    asked = replace(asked, reason=PromptReason.PAGE)
+    asked = Prompt(
+        question=question,
+        type=PromptType.TEXT,
+        tool=call.name,
+        arguments=call.arguments,
+        reason=PromptReason.PAGE,
+    )
     return asked if tool is None else replace(asked, server=tool.group, name=tool.name)
 
 

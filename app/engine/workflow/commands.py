@@ -167,8 +167,13 @@ class Workflows(Definitions[WorkflowDefinition]):
         definition = with_assistants(self.find(definition_id), assistants)
         self._check_runs(definition)
         message = user_message(checked_text(command, attachments), attachments, "")
-        chat = Chat(assistant_id=WORKFLOW, assistant_name=definition.name, budget_from=message.id, **own)
-        chat = replace(chat, language=self._language())
+        chat = Chat(
+            assistant_id=WORKFLOW,
+            assistant_name=definition.name,
+            budget_from=message.id,
+            language=self._language(),
+            **own,
+        )
         work = WorkflowState(definition=definition, command=message.content, steps=begun(definition))
         asked = self._asked.pop(command.strip(), None)
         unsaid = () if asked is None else (asked,)

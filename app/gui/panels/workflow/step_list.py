@@ -166,8 +166,19 @@ def looks_of(
         if step.gate:
             others = tuple(other for other in others if other != GIVE)
         artifacts, colour = state.artifacts.strip(), colours.get(state.assistant_id)
-        look = StepLook(id=step.id, name=step.name, role=step.role, who=who, state=state.state, colour=colour)
-        look = replace(look, depth=depth[step.id], text=text, tone=tone, why=why, artifacts=artifacts)
+        look = StepLook(
+            id=step.id,
+            name=step.name,
+            role=step.role,
+            who=who,
+            state=state.state,
+            colour=colour,
+            depth=depth[step.id],
+            text=text,
+            tone=tone,
+            why=why,
+            artifacts=artifacts,
+        )
         looks.append(replace(look, made=made, links=links, action=action, others=others))
     people = tuple(dict.fromkeys(look.who for look in looks))
     letters = dict(zip(people, initials(people), strict=True))
