@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 
 INNER = '''
@@ -80,6 +82,7 @@ def test_good_home(home, data_dir):
 '''
 
 
+@pytest.mark.slow
 def test_each_guard_catches_its_fault(tmp_path):
     folder = tmp_path / "storage"  # the guard of the loop is on in a folder of this name
     folder.mkdir()

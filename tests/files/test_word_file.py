@@ -195,6 +195,7 @@ async def test_a_picture_that_is_none_leaves_the_rest() -> None:
     assert [text for _, text in lines_of(document)] == ["before", "after"]
 
 
+@pytest.mark.slow
 async def test_ten_megabytes_are_written_and_what_is_endless_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     # As long as the process gives itself, for a computer that is busy.
     monkeypatch.setattr(reader, "SECONDS", 60.0)

@@ -13,14 +13,15 @@ from app.core.message import Usage
 from app.providers.endpoints import ModelLimits
 from tests.providers.asking import ask, request_to
 from tests.providers.conftest import Book
+from tests.repeats import slow_after
 from tests.wire import Answer, WireServer
 
 LITELLM = Path(importlib.util.find_spec("litellm").origin or "").parent  # type: ignore[union-attr]
 SAID = "세 사람이 모이면 의결할 수 있어요. Three of five make a quorum."
 DONE_BY = {
+    "missing": lambda _: None,
     "windows": lambda data: data.replace(b"\n", b"\r\n"),
     "truncated": lambda data: data[: len(data) // 2],
-    "missing": lambda _: None,
     "another": lambda data: data.replace(b" 100\n", b" 99\n"),
 }
 KNOWN_HASHES = {
@@ -96,7 +97,7 @@ def seen_in(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.own_host
-@pytest.mark.parametrize("how", DONE_BY)
+@pytest.mark.parametrize("how", slow_after(1, [(how,) for how in DONE_BY]))
 async def test_the_tokenizers_are_read_as_they_are(
     how: str,
     tmp_path: Path,

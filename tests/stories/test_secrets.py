@@ -17,6 +17,7 @@ from app.gui.transcript.transcript_view import TranscriptView
 from app.storage.secrets import MARK
 from app.wiring import open_moot
 from tests.app_driver import at_window
+from tests.repeats import slow_after
 from tests.stories.processes import PROJECT, moot
 from tests.wire import FAULTS, Fault, Reply, WireServer, write_providers
 
@@ -33,8 +34,8 @@ def canary(kind: str) -> str:
 
 
 @pytest.fixture
-def servers(data_dir: Path, monkeypatch: pytest.MonkeyPatch):
-    servers = {kind: WireServer(kind, key=canary(kind)).start() for kind in KINDS}
+def servers(request: pytest.FixtureRequest, data_dir: Path, monkeypatch: pytest.MonkeyPatch):
+    servers = {kind: WireServer(kind, key=canary(kind)).start() for kind in getattr(request, "param", KINDS)}
     for name, value in write_providers(data_dir, servers.values()).items():
         monkeypatch.setenv(name, value)
     yield servers
@@ -53,6 +54,7 @@ def misbehave(server: WireServer) -> None:
 
 @pytest.mark.threat("T1")
 @pytest.mark.corpus(41)
+@pytest.mark.parametrize("servers", slow_after(1, [(("openai",),), (KINDS,)]), indirect=True)
 def test_no_key_gets_out_by_any_error(servers: dict[str, WireServer], data_dir: Path) -> None:
     said: list[str] = []
 

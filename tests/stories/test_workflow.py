@@ -181,6 +181,7 @@ def test_a_429_is_waited_out_and_a_step_that_failed_is_retried(crew: Crew) -> No
     )
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_two_workflows_side_by_side_killed_in_the_middle_come_to_their_ends(crew: Crew) -> None:
     crew.pace = 0.1
