@@ -29,6 +29,8 @@ from app.storage.threads import Result, in_thread, run_in_thread
 _OP = "usage"
 # Only lines of a log with one of these can contain usage.
 _NEEDLES = (b'"usage":', b'"unsaid":', b'"verdict":')
+# How often in a row the file is waited for that another program replaces.
+_MOST_REBUILDS = 4
 _TIME = re.compile(r"\d{4}-(0[1-9]|1[0-2])-\d")
 
 
@@ -134,9 +136,12 @@ class UsageFile(UsageLedger):
 
     async def _opened(self) -> None:
         """Open the file, or wait until it has been rebuilt. Raises OSError."""
-        if not await asyncio.wrap_future(self._in_turn(self._open)) and self._rebuilding is not None:
+        for _ in range(_MOST_REBUILDS):
+            opened = await asyncio.wrap_future(self._in_turn(self._open))
+            if opened or self._rebuilding is None:
+                return
+            # It may be replaced again meanwhile, or before the thread that rebuilt it has ended.
             await asyncio.wrap_future(self._rebuilding)
-            await asyncio.wrap_future(self._in_turn(self._open))
 
     def _kept(self, size: int | None, needle: bytes) -> Iterator[UsageEntry]:
         """Yield the entries in the first `size` bytes (None for all), each message's once.

@@ -1,8 +1,11 @@
 """The ledger of what calls used, on a real disk: torn, damaged, missing, and beside a second reader."""
 
+import asyncio
 import contextlib
 import errno
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -14,10 +17,12 @@ from app.core.events import EventBus
 from app.core.message import Usage, UsageEntry
 from app.core.store import StoredSession
 from app.engine.live_session import LiveSession
+from app.storage import usage_ledger
 from app.storage.codec import plain
 from app.storage.lines import decode_line, encode_line
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore, autosave
+from app.storage.threads import run_in_thread
 from app.storage.usage_ledger import UsageFile
 from tests.builders import a_debate, a_session, people, said
 from tests.storage.sim_fs import SimFS
@@ -147,6 +152,24 @@ async def test_a_ledger_that_is_made_again_keeps_what_is_unknown(place: Place) -
     lines = [decode_line(line) for line in place.paths.usage.read_bytes().splitlines()]
     records = {line.ops[0]["usage"]["message_id"]: line.ops[0]["usage"] for line in lines if line is not None}
     assert records == {"e1": plain(an_entry(1)), "e2": later, "e3": plain(an_entry(3))}
+
+
+async def test_a_ledger_that_is_replaced_while_it_is_made_again_is_read_whole(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run_late(work: Callable[[], None], name: str) -> "Future[None]":
+        """Let the thread end some time after its work was done, as it may on a busy computer."""
+        return run_in_thread(lambda: (work(), time.sleep(0.3))[0], name)
+
+    monkeypatch.setattr(usage_ledger, "run_in_thread", run_late)
+    place.ledger.add(an_entry(1))
+    while not place.paths.usage.exists() or not place.paths.usage.read_bytes():
+        await asyncio.sleep(0.01)
+    line = encode_line(0, [{"op": "usage", "usage": plain(an_entry(2))}])
+    place.paths.usage.write_bytes(line * 3)
+    place.ledger.add(an_entry(3))
+    found = [entry.message_id for entry in await place.ledger.entries("2026-11")]
+    assert sorted(found) == ["e1", "e2", "e3"]
 
 
 async def test_a_reader_beside_the_writer_sees_all_and_writes_nothing(place: Place) -> None:
