@@ -10,6 +10,7 @@ from app.core.definitions import Agent, Group, SavedPrompt, WorkflowDefinition
 from app.core.draft import Draft
 from app.core.errors import BadInput, NotFound, Problem, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
+from app.core.memory import Note
 from app.core.message import Message, Role, Total, UsageEntry, totals
 from app.core.servers import McpServer
 from app.core.session import Definition, Folder, Hit, Session, SessionSummary
@@ -94,6 +95,7 @@ class MemoryDocuments:
         self.journal = MemoryDefinitions[Decision]()
         self._settings = Settings()
         self._consents: frozenset[str] = frozenset()
+        self._notes: tuple[Note, ...] = ()
         self.unreadable: dict[str, Problem] = {}
 
     def settings(self) -> Settings:
@@ -138,6 +140,12 @@ class MemoryDocuments:
 
     async def change_consents(self, change: Callable[[frozenset[str]], frozenset[str]]) -> None:
         self._consents = change(self._consents)
+
+    def notes(self) -> tuple[Note, ...]:
+        return self._notes
+
+    async def change_notes(self, change: Callable[[tuple[Note, ...]], tuple[Note, ...]]) -> None:
+        self._notes = change(self._notes)
 
     def problems(self) -> tuple[Problem, ...]:
         return ()

@@ -64,6 +64,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "mcp": ("",),
     "background": ("",),
     "servers": ("providers.servers", "list", "allow", "deny", "login", "logout", "log"),
+    "memory": ("stored_data.memory", "list", "add", "remove"),
     "agents": ("providers.agents", "list", "add", "allow", "deny", "check"),
     "keys": ("providers.keys", "list", "set", "remove"),
     "models": ("providers.models", "list", "get", "remove", "check", "allow", "add"),

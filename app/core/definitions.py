@@ -63,7 +63,8 @@ class Agent(Frozen):
     `provider` and `model` are empty together: then a sub-agent uses its caller's model, and any other
     assistant the first that is ready. `description` tells callers what to call the assistant for. `tools` are
     keys of the allow-list, `pages` addresses the assistant may read first. `knows_user` says whether it is
-    told what the user wrote in the settings under "About you". `colour` is the number of one of COLOURS;
+    told what the user wrote in the settings under "About you", `remembers` whether it is told its notes.
+    `colour` is the number of one of COLOURS;
     where none is given, as in an older file, it follows from the id. `folder` is where an external agent
     works with its own tools; without one it only speaks. `version` grows with every save.
     """
@@ -85,6 +86,7 @@ class Agent(Frozen):
     creativity: str = Creativity.AUTO
     length: str = Length.AUTO
     knows_user: bool = True
+    remembers: bool = True
     colour: int = -1
     folder: str = ""
     enabled: bool = True

@@ -151,6 +151,10 @@ class JournalChanged(Event):
     """A decision was kept, settled or deleted; `session_id` is ""."""
 
 
+class MemoryChanged(Event):
+    """A note was kept, changed, deleted or brought back; `session_id` is ""."""
+
+
 class StepChanged(Event):
     """The state of a workflow's step has changed."""
 

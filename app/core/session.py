@@ -367,7 +367,7 @@ class Chat(Frozen):
     both "" for that. `choice` is for the answer that was asked for again with it. `instructions` and
     `context` are those of its folder when it came there. `limits` are those chosen for this session, None for
     those of the settings. `chosen_folder` is the folder of the user's in which its files are, "" for one of
-    its own.
+    its own. One that is `forgetful` is told no notes, and none are proposed there.
     """
 
     assistant_id: str
@@ -390,6 +390,7 @@ class Chat(Frozen):
     context: tuple[Attachment, ...] = ()
     limits: RunLimits | None = None
     chosen_folder: str = ""
+    forgetful: bool = False
 
 
 class GroupState(Frozen):

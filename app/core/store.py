@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from app.core.draft import Draft
     from app.core.errors import Problem
     from app.core.events import Event
+    from app.core.memory import Note
     from app.core.message import Message, Total, UsageEntry
     from app.core.servers import McpServer
     from app.core.session import Folder, Hit, Session, SessionSummary
@@ -366,6 +367,12 @@ class Documents(Protocol):
 
     async def change_consents(self, change: Change[frozenset[str]]) -> None:
         """Change what the user has allowed."""
+
+    def notes(self) -> tuple[Note, ...]:
+        """Return what assistants remember, the oldest first."""
+
+    async def change_notes(self, change: Change[tuple[Note, ...]]) -> None:
+        """Change what assistants remember, keeping unknown fields and a previous copy."""
 
     def problems(self) -> tuple[Problem, ...]:
         """Return what could not be read, one entry a fault."""

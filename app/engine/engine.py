@@ -61,6 +61,7 @@ from app.engine.importing import Arrival, Arrivals, Surroundings, arrivals, mess
 from app.engine.library.agents import MADE_FOR, AgentDirectory, Assistants
 from app.engine.library.definitions import PROMPT_KIND, Definitions, Folders
 from app.engine.live_session import LiveSession
+from app.engine.memory import Memory
 from app.engine.prompts import Prompts
 from app.engine.providers import Servers
 from app.engine.runner import Run, Sessions, check_open
@@ -313,7 +314,7 @@ class Archive:
 
     def _announce_documents(self) -> None:
         workers = (events.AssistantsChanged, events.GroupsChanged, events.WorkflowsChanged)
-        others = (events.PanelsChanged, events.JournalChanged, events.ServersChanged)
+        others = (events.PanelsChanged, events.JournalChanged, events.ServersChanged, events.MemoryChanged)
         for event in (*workers, *others, events.FoldersChanged, events.SavedPromptsChanged):
             self._bus.publish(event(session_id=""))
 
@@ -410,6 +411,7 @@ class Engine:
         self.live, self.open, self.wait = sessions.live, sessions.open, sessions.wait
         self.put_away, self.move, self.ask_again = sessions.put_away, sessions.move, self._calls.end_pause
         self.assistants = Assistants(*shared, resources.assistants, tools)
+        self.memory = Memory(documents, bus, plugs.secrets)
         self._directory = AgentDirectory(documents, tools, self.providers, self.assistants, facts)
         self.models_for = self._directory.models_for
         free = Availability(self._policy, lambda _: None, lambda agent: agent in self.settings().held_back)

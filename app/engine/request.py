@@ -26,6 +26,7 @@ from app.engine import history
 from app.engine.history import pruned_calls, short_result, summary_for, turn_notes, usable_summaries
 from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel
 from app.engine.live_session import LiveSession
+from app.engine.memory import Notes, remembers, told
 from app.engine.names import label_of
 from app.engine.prompts import Lines, Prompts
 
@@ -98,6 +99,7 @@ def root_turn(
     agent = replace(agent, effort=(choice and choice.effort) or chat.effort or agent.effort)
     model = directory.model_of(agent)
     turn = AgentTurn(
+        memory=notes_for(agent, live, directory, model),
         turn_id=new_id(),
         agent=agent,
         agent_model=model,
@@ -129,6 +131,7 @@ def turn_below(
         model = directory.model_of(agent, turn.agent_model)
         stack = (*turn.stack, agent.id)
         found = AgentTurn(
+            memory=notes_for(agent, live, directory, model),
             turn_id=turn_id,
             agent=agent,
             agent_model=model,
@@ -143,13 +146,22 @@ def turn_below(
     return replace(found, turn_id=turn_id, parent_turn_id=turn.turn_id, parent_call_id=call_id, mode=mode)
 
 
+def notes_for(agent: Agent, live: LiveSession, directory: AgentDirectory, model: AgentModel) -> Notes:
+    """Return what an assistant is told to remember in a session: its own notes, and those of the folder."""
+    if not remembers(agent, live):
+        return ()
+    folder = live.session.folder
+    own = (note for note in directory.notes() if note.agent == agent.id or (folder and note.folder == folder))
+    return told(own, local=model.local)
+
+
 class AgentTurn(Frozen):
     """A turn of an assistant: its model, and its place in the tree of turns.
 
     `stack` are the assistants' ids from the root to this one; `task` is what a sub-agent was given, which
     hears nothing else of the conversation; `notes` is added to its instructions; `state` is what it is told
     of the work as it is now; `given` are the sets of tools it has besides its own. `marks` are fields that
-    all its messages have.
+    all its messages have. `memory` are the notes that it is told.
     """
 
     turn_id: str
@@ -166,6 +178,7 @@ class AgentTurn(Frozen):
     state: str = ""
     given: tuple[str, ...] = ()
     marks: Mapping[str, object] = field(default_factory=dict)
+    memory: Notes = ()
 
     @property
     def folder(self) -> str:
@@ -229,6 +242,9 @@ def request_of(
         files = history.files_text(chat.context, words, turn.agent_model)
         items.insert(0, {"role": Role.USER, "content": files})
     said = _system(turn, words, bool(functions), about_user, chat.instructions if chat else "")
+    sent = [] if turn.task or not turn.memory else _sent(turn, live)[1]
+    if notes := _notes_by_turn(turn, live, sent).get(""):
+        said = f"{said}\n\n{_notes_text(notes, words, 'memory')}"
     if criteria := live.session.criteria:
         said = "\n".join((f"{said}\n\n{words['done_means']}", *(f"- {item.text}" for item in criteria)))
     system: history.Item = {"role": Role.SYSTEM, "content": said}
@@ -315,16 +331,54 @@ def history_of(turn: AgentTurn, live: LiveSession, words: Lines, *, until: str =
     """Return what came before a turn, as its assistant is sent it; with `until` what came up to that turn,
     as it would be sent without a summary of just that.
     """
+    path, kept, summary = _sent(turn, live, until)
+    covered = set(path).difference(kept) if live.session.pinned else ()
+    notes = _notes_by_turn(turn, live, kept)
+    turns = [
+        (turn_id, _past_items(turn_id, turn, live, words, notes.get(turn_id, ())))
+        for turn_id in reversed(kept)
+    ]
+    said = [item for turn_id in covered for item in live.turns.said(turn_id)]
+    return History(summary, turns, _pinned_parts(said, live, words, turn))
+
+
+def _sent(turn: AgentTurn, live: LiveSession, until: str = "") -> tuple[list[str], list[str], Message | None]:
+    """Return the turns before one, the newest first, those of them that are sent, and the summary
+    of the others.
+    """
     path = list(live.turns.back_from(until or turn.follows or ""))
     summary = summary_for(live, path[1:] if until else path, turn.agent.id)
     kept = path[: path.index(summary.through)] if summary else path
     asked = next((turn_id for turn_id in path if live.turns.said(turn_id)[0].role == Role.USER), None)
-    if asked and asked not in kept:
-        kept = [*kept, asked]
-    covered = set(path).difference(kept) if live.session.pinned else ()
-    turns = [(turn_id, _past_items(turn_id, turn, live, words)) for turn_id in reversed(kept)]
-    said = [item for turn_id in covered for item in live.turns.said(turn_id)]
-    return History(summary, turns, _pinned_parts(said, live, words, turn))
+    return path, [*kept, asked] if asked and asked not in kept else kept, summary
+
+
+def _notes_by_turn(turn: AgentTurn, live: LiveSession, sent: Sequence[str]) -> Mapping[str, Notes]:
+    """Return the notes that are told with each turn of the user's that is sent, and with "" those of the
+    system text.
+
+    What was sent stays as it was when a note is kept, so that the provider has it in its cache: the system
+    text has those that were kept before the first message that is sent, and each other one is told with the
+    message that was said next. Nothing of it is stored, so a note that was deleted is told no longer.
+    """
+    firsts = (live.turns.said(turn_id)[0] for turn_id in reversed(sent))
+    asked = [message for message in firsts if message.role == Role.USER]
+    told: dict[str, Notes] = {}
+    for note in turn.memory:
+        later = [message.turn_id for message in asked[1:] if message.created_at >= note.at]
+        is_new = len(asked) > 1 and note.at > asked[0].created_at
+        place = (later or [asked[-1].turn_id])[0] if is_new else ""
+        told[place] = (*told.get(place, ()), note)
+    return told
+
+
+def _notes_text(notes: Notes, words: Lines, heading: str) -> str:
+    """Return notes as a model is told them: what was not typed or said by somebody with where it is from."""
+    lines = [words[heading]]
+    for note in notes:
+        source = words.get(f"memory.{note.origin}", "").format(name=note.source)
+        lines.append(f"- {note.text}{source and f' ({source})'}")
+    return "\n".join(lines)
 
 
 def _pinned_parts(
@@ -339,10 +393,15 @@ def _pinned_parts(
     return parts
 
 
-def _past_items(turn_id: str, turn: AgentTurn, live: LiveSession, words: Lines) -> list[history.Item]:
+def _past_items(
+    turn_id: str, turn: AgentTurn, live: LiveSession, words: Lines, notes: Notes
+) -> list[history.Item]:
     messages = live.turns.said(turn_id)
     if messages[0].role == Role.USER:
-        return [_user_item(messages[0], words, turn)]
+        items = [_user_item(messages[0], words, turn)]
+        if notes:
+            items.insert(0, {"role": Role.USER, "content": _notes_text(notes, words, "memory.new")})
+        return items
     if messages[0].author.id == turn.agent.id:
         return turn_items(turn_id, turn, live, words, past=True)
     texts = _foreign(turn_id, turn, live, words)

@@ -1,8 +1,8 @@
-"""The small documents: settings, providers, definitions, MCP servers and consents; and unsent drafts.
+"""The small documents: settings, providers, definitions, MCP servers, consents, memory; and unsent drafts.
 
-`settings.json` and `consents.json` are Moot's own: an unreadable one goes to quarantine before the next save.
-The user may edit the others, a definition in a file each: faulty ones are reported and left alone. A file
-that another program has changed is read again, and what Moot knew of it is kept in quarantine.
+`settings.json`, `consents.json` and `memory.json` are Moot's own: an unreadable one goes to quarantine before
+the next save. The user may edit the others, a definition in a file each: faulty ones are reported and left
+alone. A file that another program has changed is read again, and what Moot knew of it is kept in quarantine.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
@@ -24,6 +24,7 @@ from app.core.definitions import Agent, Group, Leader, SavedPrompt, WorkflowDefi
 from app.core.draft import Draft
 from app.core.errors import BadInput, NotFound, Problem, StorageError
 from app.core.frozen import Frozen
+from app.core.memory import Note
 from app.core.provider import KnownModels
 from app.core.servers import McpServer
 from app.core.session import Definition, Folder
@@ -39,6 +40,7 @@ from app.storage.threads import InThread, OneAtATime, Result, awaited, in_thread
 if TYPE_CHECKING:
     from app.core.store import Change, DefinitionStore
 
+Own = TypeVar("Own", bound=Frozen)
 KEPT_VERSIONS = 20
 MOST_VERSION = 1_000_000_000
 
@@ -282,6 +284,12 @@ class _Consents(Frozen):
     consents: tuple[str, ...] = ()
 
 
+class _Memory(Frozen):
+    """The contents of `memory.json`: the notes, the oldest first."""
+
+    notes: tuple[Note, ...] = ()
+
+
 class JsonDocuments:
     """Reads the small documents once, and writes those that the user can change; `on_replaced` runs
     in a thread.
@@ -322,6 +330,7 @@ class JsonDocuments:
         self._folders: dict[str, DefinitionFolder[Any]] = {name: getattr(self, name) for name in DEFINITIONS}
         self._servers: tuple[McpServer, ...] = ()
         self._consents: frozenset[str] = frozenset()
+        self._notes: tuple[Note, ...] = ()
         self._problems: dict[str, list[Problem]] = {}
         # The documents that are read again where another program has changed them.
         self._loads = {
@@ -329,6 +338,7 @@ class JsonDocuments:
             paths.providers: self._load_providers,
             paths.mcp: self._load_servers,
             paths.consents: self._load_consents,
+            paths.memory: self._load_memory,
         }
 
     def load_settings(self) -> None:
@@ -510,6 +520,20 @@ class JsonDocuments:
         document = json_file.own_document(self._disk, path, self._paths.quarantine)
         self._write(path, {"version": VERSION, **document, "consents": sorted(consents)})
 
+    def notes(self) -> tuple[Note, ...]:
+        """Return what assistants remember, the oldest first."""
+        return self._notes
+
+    @awaited
+    def change_notes(self, change: Change[tuple[Note, ...]]) -> None:
+        """Write what `change` makes of the notes; unknown fields stay. Raises StorageError."""
+        path = self._paths.memory
+        self._look_again(path)
+        notes = change(self._notes)
+        document = json_file.own_document(self._disk, path, self._paths.quarantine)
+        whole = with_unknown(_Memory, document, plain(_Memory(notes=notes)))
+        self._write(path, {"version": VERSION, **whole})
+
     def problems(self) -> tuple[Problem, ...]:
         """Return the faults found in the documents."""
         found = (*self._problems.values(), *(folder.problems for folder in self._folders.values()))
@@ -582,13 +606,19 @@ class JsonDocuments:
 
     def _load_consents(self) -> None:
         """Read the consents; if they cannot be read there are none, and the user is asked again."""
-        found, problems = self._file(self._paths.consents)
-        consents: tuple[str, ...] = ()
+        self._consents = frozenset(self._own(self._paths.consents, _Consents()).consents)
+
+    def _load_memory(self) -> None:
+        self._notes = self._own(self._paths.memory, _Memory()).notes
+
+    def _own(self, path: Path, nothing: Own) -> Own:
+        """Return the contents of a document of Moot's own, `nothing` if it cannot be read."""
+        found, problems = self._file(path)
         if found is not None and json_file.is_newer(found):
             problems.append(found.problem("newer_version", ("version",)))
         elif found is not None:
-            consents = json_file.with_defaults(_Consents, found, problems).consents
-        self._consents = frozenset(consents)
+            return json_file.with_defaults(type(nothing), found, problems)
+        return nothing
 
     def _save_settings(self, change: Change[Settings]) -> None:
         try:

@@ -25,6 +25,7 @@ class DataPaths:
         self.models = root / "models.json"
         self.mcp = root / "mcp.json"
         self.consents = root / "consents.json"
+        self.memory = root / "memory.json"
         self.usage = root / "usage.jsonl"
         self.schema = root / "schema.json"
         self.index = root / "index.json"

@@ -1,4 +1,4 @@
-"""`moot import`, `moot backup`, `moot restore`, `moot export`, `moot files` and `moot delete`."""
+"""`moot import`, `backup`, `restore`, `export`, `files`, `memory` and `delete`."""
 
 import asyncio
 from collections import Counter
@@ -13,6 +13,7 @@ from app.cli.command_run import CommandRun, checked_id
 from app.cli.exit_status import OK
 from app.cli.printing.lines import columns, error_line, json_line, lines_text, one_line, safe_json
 from app.core.errors import BadInput
+from app.core.memory import Note, origin_text
 from app.core.session import DOCX, PDF, ZIP, ExportFormat
 from app.core.store import Difference
 from app.core.texts import command_name, size_text, visible
@@ -171,6 +172,50 @@ async def session_files(
     except UnicodeDecodeError:
         raise BadInput("file_needs_output", path=path) from None
     return await run.answer({**asdict(found), "text": text}, text)
+
+
+async def memory_list(run: CommandRun) -> int:
+    """List what assistants remember, the newest first."""
+    records = [_note_record(run, note) for note in run.moot.engine.memory.all()]
+    rows = ((row["id"], row["for"] or row["folder"], row["from"], row["text"]) for row in records)
+    lines = columns(tuple(one_line(str(each)) for each in row) for row in rows)
+    return await run.answer(records, lines_text(lines or [run.texts("memory.none")]))
+
+
+def _note_record(run: CommandRun, note: Note) -> dict[str, object]:
+    """Return a note as scripts see it, with the names of whom it is for."""
+    engine = run.moot.engine
+    agent, folder = engine.assistants.get(note.agent), engine.folders.get(note.folder)
+    whom = {"for": agent.name if agent else note.agent, "folder": folder.name if folder else note.folder}
+    source = origin_text(run.texts, note)
+    return {"id": note.id, "text": note.text, **whom, "from": source, "local": note.local, "at": note.at}
+
+
+async def memory_add(
+    run: CommandRun,
+    text: Annotated[str, Typed(text="memory_text", metavar="TEXT")],
+    agent: Annotated[str, Typed("--for", text="memory_for", metavar="ASSISTANT", either=True)] = "",
+    folder: Annotated[str, Typed("--folder", text="memory_folder", metavar="NAME", either=True)] = "",
+    local: Annotated[bool, Typed("--local", text="memory_local")] = False,
+) -> int:
+    """Keep a note for an assistant or a folder."""
+    engine = run.moot.engine
+    if not agent and not folder:
+        help_command = f"{command_name()} memory add --help"
+        raise BadInput("usage_missing", what="--for ASSISTANT, --folder NAME", help=help_command)
+    whom = (
+        {"agent": engine.assistants.find(agent).id} if agent else {"folder": engine.folders.find(folder).id}
+    )
+    note = await engine.memory.add(Note(id="", text=text, local=local, **whom))
+    return await run.answer(_note_record(run, note), f"{note.id}\n")
+
+
+async def memory_remove(
+    run: CommandRun, note: Annotated[str, Typed(text="memory_note", metavar="ID")]
+) -> int:
+    """Delete a note."""
+    await run.moot.engine.memory.remove(note)
+    return await run.answer({"id": note}, run.texts("memory.deleted") + "\n")
 
 
 async def delete(run: CommandRun, session: SessionId) -> int:

@@ -187,7 +187,7 @@ MAX_STEPS = 100
 _STYLE = ("effort", "creativity", "length")
 _SPEAKS = ("name", "description", "role", "provider", "model", "instructions", *_STYLE)
 _SHARED = (*_SPEAKS, "tools", "sub_agents", "pages", "max_depth", "max_steps")
-_SILENT = ("enabled", "busy", "knows_user", "folder", "colour")
+_SILENT = ("enabled", "busy", "knows_user", "remembers", "folder", "colour")
 _KIND = LibraryKind(
     Agent, "assistant", attrgetter("assistants"), AssistantsChanged, _SHARED, "assistant_order", _SILENT
 )
@@ -253,7 +253,7 @@ class AgentModel(Frozen):
     and PDF files.
 
     `window` is how many tokens a request may have, 0 where nobody knows; `tools` whether the model can choose
-    a tool. `label` is what the user calls the provider.
+    a tool. `label` is what the user calls the provider, `local` whether it is on this computer.
     """
 
     provider: str
@@ -264,6 +264,7 @@ class AgentModel(Frozen):
     pdf: bool = False
     window: int = 0
     tools: bool | None = None
+    local: bool = False
 
     @property
     def name(self) -> str:
@@ -322,6 +323,7 @@ class AgentDirectory:
     def __post_init__(self) -> None:
         self.agents, self.agent = self._assistants.all, self._assistants.get
         self.settings, self.permit = self._documents.settings, self._tools.permit
+        self.notes = self._documents.notes
 
     def is_assistant(self, agent_id: str) -> bool:
         """Say whether an id is that of an assistant, also of one made for a role."""
@@ -532,4 +534,5 @@ class AgentDirectory:
             pdf=facts.pdf is True,
             window=window,
             tools=facts.tools,
+            local=status is not None and status.local,
         )

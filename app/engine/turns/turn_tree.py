@@ -278,6 +278,7 @@ class Summarizing:
         """
         if turn.agent_model.guided:
             return False
+        turn = self._shown(turn)
         facts = await self._services.models.facts(turn.agent_model.provider, turn.agent_model.model)
         limit = history.limit_for(facts, self._live.session.chat, self._services.directory.settings())
         count = self._services.count.of(self._live.id, request)
@@ -304,6 +305,7 @@ class Summarizing:
         """Write notes of a member's own where the summary for all leaves out much of what its tools
         returned.
         """
+        turn = self._shown(turn)
         summary = self._summary_for_all(turn)
         if summary is None:
             return
@@ -441,6 +443,10 @@ class Summarizing:
             return _Summary(wanted.instead, SummaryNote.EXTRACT) if wanted.instead else None
         finally:
             self._show("")
+
+    def _shown(self, turn: AgentTurn) -> AgentTurn:
+        """Return a turn as who writes its summaries sees it: a helper is told no notes."""
+        return replace(turn, memory=()) if self._helper(turn) else turn
 
     def _helper(self, turn: AgentTurn) -> AgentModel | None:
         """Return who writes summaries in place of the turn's own model."""

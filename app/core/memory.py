@@ -1,0 +1,53 @@
+"""What assistants remember: notes that the user has agreed to, and proposals that wait for the user."""
+
+from enum import StrEnum
+from typing import Final
+
+from app.core.frozen import Frozen
+from app.core.texts import Texts
+
+REMEMBER: Final = "remember"
+"""The tool that proposes a note, and its set, which only the user's own chats and groups are given."""
+MOST_NOTES: Final = 1_000
+MAX_NOTE: Final = 500
+"""How many characters a note may have."""
+MOST_TOLD: Final = 4_000
+"""How many tokens of notes a model is told, the newest notes first."""
+MOST_PROPOSALS: Final = 3
+"""How many notes may be proposed in one answer."""
+
+
+class Origin(StrEnum):
+    """Where a note is from; each has a text `memory.from.<origin>`."""
+
+    TYPED = "typed"
+    CHAT = "chat"
+    FILE = "file"
+    PAGE = "page"
+    TOOL = "tool"
+
+
+class Note(Frozen):
+    """Something to remember, for the assistant of the id `agent`, or for all in the folder of the id
+    `folder`.
+
+    Only models of this computer are told one that is `local`. `origin` says where it is from and `source`
+    what that is called: a file, an address, a tool; `title` is that of the session in which it was proposed.
+    `at` is when it was kept (ISO 8601).
+    """
+
+    id: str
+    text: str
+    agent: str = ""
+    folder: str = ""
+    local: bool = False
+    origin: str = Origin.TYPED
+    source: str = ""
+    title: str = ""
+    at: str = ""
+
+
+def origin_text(texts: Texts, note: Note) -> str:
+    """Return where a note is from, for people; of a page the address without its scheme."""
+    key, name = f"memory.from.{note.origin}", note.title if note.origin == Origin.CHAT else note.source
+    return texts(key if key in texts else "unknown", name=name.partition("://")[2] or name)

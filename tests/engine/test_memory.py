@@ -1,0 +1,175 @@
+"""What assistants remember: what is kept, who is told it and where, and that what was sent stays as it was."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.core.catalog import ProviderConfig
+from app.core.definitions import Agent
+from app.core.errors import BadInput, NotFound
+from app.core.memory import MAX_NOTE, MOST_NOTES, Note, Origin
+from app.core.session import Folder
+from app.storage.secrets import Redactor
+from tests.builders import Bench, a_bench, a_log_store, a_setup, left_open
+from tests.engine.test_turn import agent
+from tests.memory import MemorySecrets
+
+DOGS = "The user has two dogs."
+FAR = (
+    ProviderConfig(
+        id="remote0", kind="openai-compatible", base_url="https://models.example/v1", models=("model-0",)
+    ),
+    ProviderConfig(
+        id="remote1", kind="openai-compatible", base_url="http://127.0.0.1:9001/v1", models=("model-1",)
+    ),
+)
+
+
+def _bench(folder: Path, *agents: Agent) -> Bench:
+    secrets = MemorySecrets()
+    secrets.redact = Redactor().redact  # type: ignore[method-assign]
+    made = a_bench(a_log_store(folder), agents=agents or (agent(),), providers=FAR, secrets=secrets)
+    left_open.append(made)
+    return made
+
+
+async def _said(bench: Bench, text: str, session_id: str = "", to: str = "main", **how: object) -> str:
+    """Say something and wait for the answer; return the session."""
+    if session_id:
+        await bench.engine.chats.send(session_id, text)
+    else:
+        session_id = await bench.engine.chats.start(to, text, **how)  # type: ignore[arg-type]
+    await bench.engine.wait(session_id)
+    return session_id
+
+
+def _system(bench: Bench) -> str:
+    return str(bench.models.requests[-1].messages[0]["content"])
+
+
+async def test_a_note_is_told_to_its_assistant_alone(data_dir: Path) -> None:
+    bench = _bench(data_dir, agent(), agent("other"))
+    note = await bench.engine.memory.add(Note(id="", text=f"  {DOGS}\n", agent="main"))
+    assert (note.text, note.origin, bool(note.id), bool(note.at)) == (DOGS, Origin.TYPED, True, True)
+    await _said(bench, "Hello")
+    assert "agreed to each. What is from" in _system(bench) and f"\n- {DOGS}" in _system(bench)
+    await _said(bench, "Hello", to="other")
+    assert DOGS not in str(bench.models.requests[-1].messages)
+
+
+async def test_what_is_from_elsewhere_is_told_with_its_source(data_dir: Path) -> None:
+    bench = _bench(data_dir)
+    await bench.engine.memory.add(
+        Note(id="", text=DOGS, agent="main", origin=Origin.PAGE, source="https://dogs.example/two")
+    )
+    await _said(bench, "Hello")
+    assert f"- {DOGS} (from the page https://dogs.example/two)" in _system(bench)
+
+
+async def test_a_folders_notes_are_told_in_its_sessions(data_dir: Path) -> None:
+    bench = _bench(data_dir)
+    folder = await bench.engine.folders.save(Folder(id="", name="Dogs"))
+    await bench.engine.memory.add(Note(id="", text=DOGS, folder=folder.id))
+    await _said(bench, "Hello")
+    assert DOGS not in _system(bench)
+    await _said(bench, "Hello", folder=folder.id)
+    assert DOGS in _system(bench)
+    assert [note.text for note in bench.engine.memory.of(folder=folder.id)] == [DOGS]
+
+
+async def test_a_new_note_is_told_with_the_next_message_and_nothing_sent_before_changes(
+    data_dir: Path,
+) -> None:
+    bench = _bench(data_dir)
+    await bench.engine.memory.add(Note(id="", text="An old note.", agent="main"))
+    session_id = await _said(bench, "One")
+    first = bench.models.requests[-1].messages
+    note = await bench.engine.memory.add(Note(id="", text=DOGS, agent="main"))
+    await _said(bench, "Two", session_id)
+    second = bench.models.requests[-1].messages
+    assert second[: len(first)] == first and "An old note." in str(first[0]["content"])
+    assert str(second[-1]["content"]) == f"(Remembered since, with the user's consent:)\n- {DOGS}\n\nTwo"
+    await _said(bench, "Three", session_id)
+    assert bench.models.requests[-1].messages[: len(second)] == second
+    # Nothing of it is stored: a deleted note is told no longer, and one brought back is where it was.
+    undo = await bench.engine.memory.remove(note.id)
+    await _said(bench, "Four", session_id)
+    assert DOGS not in str(bench.models.requests[-1].messages)
+    await undo()
+    await _said(bench, "Five", session_id)
+    assert bench.models.requests[-1].messages[: len(second)] == second
+    assert [each.text for each in bench.engine.memory.all()] == [DOGS, "An old note."]
+
+
+async def test_only_models_of_this_computer_are_told_what_is_for_them(data_dir: Path) -> None:
+    bench = _bench(data_dir, agent(), agent("near", provider="remote1", model="model-1"))
+    for who in ("main", "near"):
+        await bench.engine.memory.add(Note(id="", text=DOGS, agent=who, local=True))
+    await _said(bench, "Hello")
+    assert DOGS not in str(bench.models.requests[-1].messages)
+    session_id = await _said(bench, "Hello", to="near")
+    assert DOGS in _system(bench)
+    await bench.engine.chats.choose_model(session_id, "remote0", "model-0")
+    await _said(bench, "And now?", session_id)
+    assert bench.models.requests[-1].provider == "remote0"
+    assert DOGS not in str(bench.models.requests[-1].messages)
+
+
+async def test_an_assistant_that_does_not_remember_is_told_nothing(data_dir: Path) -> None:
+    bench = _bench(data_dir, agent(remembers=False))
+    await bench.engine.memory.add(Note(id="", text=DOGS, agent="main"))
+    await _said(bench, "Hello")
+    assert DOGS not in str(bench.models.requests[-1].messages)
+
+
+async def test_a_program_and_a_debate_are_told_nothing(data_dir: Path) -> None:
+    bench = _bench(data_dir)
+    folder = await bench.engine.folders.save(Folder(id="", name="Dogs"))
+    for whom in ({"agent": "main"}, {"agent": "p0"}, {"folder": folder.id}):
+        await bench.engine.memory.add(Note(id="", text=DOGS, **whom))
+    await _said(bench, "Hello", asked_by="Claude Code", folder=folder.id)
+    session_id = await bench.run(a_setup(2, rounds=1))
+    assert len(bench.messages(session_id)) >= 2
+    assert DOGS not in str(bench.models.requests)
+
+
+async def test_the_newest_notes_have_room(data_dir: Path) -> None:
+    bench = _bench(data_dir)
+    for number in range(60):
+        await bench.engine.memory.add(Note(id="", text=f"Note {number:02}: " + "word " * 95, agent="main"))
+    await _said(bench, "Hello")
+    told = [number for number in range(60) if f"Note {number:02}:" in _system(bench)]
+    assert told == list(range(60 - len(told), 60)) and 25 < len(told) < 45
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (" \n ", "text_empty"),
+        ("x" * (MAX_NOTE + 1), "text_too_long"),
+        ("The key is sk-ant-api03-" + "Ab3" * 30, "note_has_key"),
+    ],
+)
+async def test_what_may_not_be_kept_is_refused(data_dir: Path, text: str, code: str) -> None:
+    bench = _bench(data_dir)
+    with pytest.raises(BadInput) as refused:
+        await bench.engine.memory.add(Note(id="", text=text, agent="main"))
+    assert (refused.value.code, bench.engine.memory.all()) == (code, ())
+
+
+async def test_a_note_is_edited_and_there_is_an_end_to_their_number(data_dir: Path) -> None:
+    bench = _bench(data_dir)
+    memory = bench.engine.memory
+    first = await memory.add(Note(id="", text=DOGS, agent="main"))
+    await memory.edit(first.id, "The user has three dogs.")
+    assert memory.all() == (replace(first, text="The user has three dogs."),)
+    await bench.documents.change_notes(
+        lambda notes: notes + tuple(Note(id=str(n), text="x") for n in range(MOST_NOTES - 1))
+    )
+    with pytest.raises(BadInput) as refused:
+        await memory.add(Note(id="", text="One more", agent="main"))
+    assert refused.value.code == "memory_full"
+    await memory.edit(first.id, DOGS)
+    with pytest.raises(NotFound):
+        await memory.remove("gone")
