@@ -138,6 +138,8 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
     disk = FileSystem(paths.root, lock.take_again) if lock is not None else FileSystem()
     documents = JsonDocuments(paths, file_system=disk, on_replaced=tell_replaced)
     await documents.load()
+    if lock is not None:
+        await asyncio.to_thread(documents.skills.mend)
     secrets = KeyringSecrets()
     keep_keys_out_of_errors(secrets.redact)
     for server in documents.mcp_servers():

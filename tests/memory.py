@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Generic
 
 from app.core.catalog import ModelList, ProviderConfig
@@ -29,6 +30,10 @@ from app.core.store import (
 )
 from app.core.tool import ServerStatus, Tool, Tools
 from app.storage.codec import mended_message, mended_session
+from app.storage.file_system import FileSystem
+from app.storage.paths import DataPaths
+from app.storage.skills import SkillFolders
+from app.storage.threads import OneAtATime
 
 
 class MemoryTools(Tools):
@@ -83,7 +88,12 @@ class MemoryDefinitions(Generic[Definition]):
 class MemoryDocuments:
     """Small documents in memory."""
 
-    def __init__(self, providers: Sequence[ProviderConfig], agents: Sequence[Agent] = ()) -> None:
+    def __init__(
+        self,
+        providers: Sequence[ProviderConfig],
+        agents: Sequence[Agent] = (),
+        skills_at: Path = Path("none"),
+    ) -> None:
         self._providers = tuple(providers)
         self._model_lists: tuple[ModelList, ...] = ()
         self.assistants = MemoryDefinitions(*agents)
@@ -93,6 +103,7 @@ class MemoryDocuments:
         self.workflows = MemoryDefinitions[WorkflowDefinition]()
         self.panels = MemoryDefinitions[Panel]()
         self.journal = MemoryDefinitions[Decision]()
+        self.skills = SkillFolders(DataPaths(skills_at), FileSystem(), OneAtATime("skills").run)
         self._settings = Settings()
         self._consents: frozenset[str] = frozenset()
         self._notes: tuple[Note, ...] = ()

@@ -67,9 +67,10 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "memory": ("stored_data.memory", "list", "add", "remove"),
     "agents": ("providers.agents", "list", "add", "allow", "deny", "check"),
     "keys": ("providers.keys", "list", "set", "remove"),
+    "skills": ("providers.skills", "list", "add", "show", "allow", "remove"),
     "models": ("providers.models", "list", "get", "remove", "check", "allow", "add"),
 }
-# Of those with a function these change nothing, and neither does the action `list`.
+# Of those with a function these change nothing, and neither do the actions `list` and `show`.
 _READING = ("show", "files", "export", "sessions", "providers", "panels", "decisions", "journal", "usage")
 _WITHOUT_JSON = ("pause", "stop", "delete", "export", "backup", "quit")
 
@@ -133,7 +134,7 @@ class Arguments(Frozen):
     def writes(self) -> bool:
         """Whether the command changes something and so must run in the one writer of the data directory."""
         has_function = COMMANDS.get(self.command, ("",))[0] != ""
-        return has_function and self.command not in _READING and self.action != "list"
+        return has_function and self.command not in _READING and self.action not in ("list", "show")
 
     def to_json(self) -> dict[str, object]:
         """Return the fields and the values as one JSON object."""

@@ -61,12 +61,12 @@ class Agent(Frozen):
     """An assistant: a name, a model, and what it may use.
 
     `provider` and `model` are empty together: then a sub-agent uses its caller's model, and any other
-    assistant the first that is ready. `description` tells callers what to call the assistant for. `tools` are
-    keys of the allow-list, `pages` addresses the assistant may read first. `knows_user` says whether it is
-    told what the user wrote in the settings under "About you", `remembers` whether it is told its notes.
-    `colour` is the number of one of COLOURS;
-    where none is given, as in an older file, it follows from the id. `folder` is where an external agent
-    works with its own tools; without one it only speaks. `version` grows with every save.
+    assistant the first that is ready. `description` tells callers what to call the assistant for. `tools`
+    are keys of the allow-list, `skills` names of skills, `pages` addresses the assistant may read first.
+    `knows_user` says whether it is told what the user wrote in the settings under "About you",
+    `remembers` whether it is told its notes. `colour` is the number of one of COLOURS; where none is
+    given, as in an older file, it follows from the id. `folder` is where an external agent works with its
+    own tools; without one it only speaks. `version` grows with every save.
     """
 
     id: str
@@ -78,6 +78,7 @@ class Agent(Frozen):
     instructions: str = ""
     tools: tuple[str, ...] = ()
     sub_agents: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
     mcp_servers: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
     max_depth: int = 3

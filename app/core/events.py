@@ -188,6 +188,10 @@ class FoldersChanged(Event):
     """A folder was saved, deleted or restored, or their order changed; `session_id` is ""."""
 
 
+class SkillsChanged(Event):
+    """A skill was added, allowed, removed or restored, or has changed; `session_id` is ""."""
+
+
 class SavedPromptsChanged(Event):
     """A prompt of the user's was saved, deleted or restored; `session_id` is ""."""
 

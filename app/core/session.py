@@ -97,13 +97,14 @@ class DebateTools(StrEnum):
 
 class Folder(Frozen):
     """Sessions of one project: `instructions` and the paths of `context` files that those begun
-    in it are given.
+    in it are given, and names of `skills` that their assistants have besides their own.
     """
 
     id: str
     name: str
     instructions: str = ""
     context: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
     version: int = 1
     kind: str = "folder"
 

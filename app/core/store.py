@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from app.core.session import Folder, Hit, Session, SessionSummary
     from app.core.session_files import FileVersion, Make, Writer
     from app.core.settings import Settings
+    from app.core.skills import SkillFiles
 
 Stored = TypeVar("Stored")
 # Makes what is to be stored of what there is.
@@ -322,6 +323,10 @@ class Documents(Protocol):
     journal: DefinitionStore[Decision]
     folders: DefinitionStore[Folder]
     saved_prompts: DefinitionStore[SavedPrompt]
+
+    @property
+    def skills(self) -> SkillFiles:
+        """The skills, in folders."""
 
     def settings(self) -> Settings:
         """Return the settings as last read or saved."""

@@ -65,9 +65,12 @@ where there is such a file.
 """
 
 FILES: Final = "files"
+"""The set of tools for the files of a session; debates have none."""
+READ_SKILL: Final = "read_skill"
+SKILLS: Final = "skills"
+"""The tool that reads a skill, and its set, which an assistant has whose skills are allowed."""
 MAX_INSTRUCTION: Final = 50_000
 """How many characters a hand-over to a member may have."""
-"""The set of tools for the files of a session; debates have none."""
 
 
 class ToolResult(Frozen):
@@ -133,6 +136,8 @@ class ToolContext:
     report: Callable[[ToolProgress], None]
     # Has the criteria of a plan item checked, and returns them as they are then.
     check: Callable[[PlanItem], Awaitable[tuple[Criterion, ...]]]
+    # Returns the files of a skill of its caller that is allowed as it is now. Raises ToolError.
+    skill: Callable[[str], Awaitable[Mapping[str, bytes]]]
     new_plan: tuple[Plan | None, ...] = ()
 
     @property

@@ -60,6 +60,7 @@ from app.engine.history import TokenCount
 from app.engine.importing import Arrival, Arrivals, Surroundings, arrivals, messages_alone
 from app.engine.library.agents import MADE_FOR, AgentDirectory, Assistants
 from app.engine.library.definitions import PROMPT_KIND, Definitions, Folders
+from app.engine.library.skills import Skills
 from app.engine.live_session import LiveSession
 from app.engine.memory import Memory
 from app.engine.prompts import Prompts
@@ -315,7 +316,8 @@ class Archive:
     def _announce_documents(self) -> None:
         workers = (events.AssistantsChanged, events.GroupsChanged, events.WorkflowsChanged)
         others = (events.PanelsChanged, events.JournalChanged, events.ServersChanged, events.MemoryChanged)
-        for event in (*workers, *others, events.FoldersChanged, events.SavedPromptsChanged):
+        more = (events.FoldersChanged, events.SavedPromptsChanged, events.SkillsChanged)
+        for event in (*workers, *others, *more):
             self._bus.publish(event(session_id=""))
 
     def _announce(self, *session_ids: str) -> None:
@@ -412,7 +414,9 @@ class Engine:
         self.put_away, self.move, self.ask_again = sessions.put_away, sessions.move, self._calls.end_pause
         self.assistants = Assistants(*shared, resources.assistants, tools)
         self.memory = Memory(documents, bus, plugs.secrets)
-        self._directory = AgentDirectory(documents, tools, self.providers, self.assistants, facts)
+        self.skills = Skills(*shared)
+        known = (self.providers, self.assistants, facts, self.skills)
+        self._directory = AgentDirectory(documents, tools, *known)
         self.models_for = self._directory.models_for
         free = Availability(self._policy, lambda _: None, lambda agent: agent in self.settings().held_back)
         self._slots = Slots(free, clock, sleep, lambda agent_id: self.queues.tell(agent_id))

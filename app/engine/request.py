@@ -7,7 +7,7 @@ the beginning that two requests share, so what was sent is sent again as it was,
 and `cache_plan` says so.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -21,7 +21,8 @@ from app.core.json_values import object_in
 from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role, ToolCall
 from app.core.provider import CachePlan, ModelRequest
 from app.core.session import AgentMode, AnswerChoice
-from app.core.tool import FILE_PARTS, FILES, Control, is_object, told_of
+from app.core.skills import MOST_TOLD, Skill
+from app.core.tool import FILE_PARTS, FILES, READ_SKILL, Control, is_object, told_of
 from app.engine import history
 from app.engine.history import pruned_calls, short_result, summary_for, turn_notes, usable_summaries
 from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel
@@ -97,6 +98,7 @@ def root_turn(
     if chosen.provider:
         agent = replace(agent, provider=chosen.provider, model=chosen.model)
     agent = replace(agent, effort=(choice and choice.effort) or chat.effort or agent.effort)
+    agent = directory.in_folder(agent, live.session.folder)
     model = directory.model_of(agent)
     turn = AgentTurn(
         memory=notes_for(agent, live, directory, model),
@@ -128,6 +130,7 @@ def turn_below(
     root.
     """
     if task:
+        agent = directory.in_folder(agent, live.session.folder)
         model = directory.model_of(agent, turn.agent_model)
         stack = (*turn.stack, agent.id)
         found = AgentTurn(
@@ -208,11 +211,13 @@ def build_request(
     language: str,
     *,
     about_user: str = "",
+    skills: Sequence[Skill] = (),
     wrap_up: bool = False,
 ) -> ModelRequest:
     """Return the request of a turn's next call; with `wrap_up` the model is told to end without tools.
 
-    `about_user` is what the user wrote about themselves for all assistants.
+    `about_user` is what the user wrote about themselves for all assistants, `skills` those that the assistant
+    may read.
     """
     words = prompts.lines(language, "assistant")
     items = [*items_before(turn, live, words), *turn_items(turn.turn_id, turn, live, words)]
@@ -221,7 +226,7 @@ def build_request(
     nudge = words["wrap_up"] if wrap_up else words["after_empty"] if attempt.after_empty else ""
     if nudge:
         items.append({"role": Role.USER, "content": nudge})
-    return request_of(turn, live, items, functions, words, about_user)
+    return request_of(turn, live, items, functions, words, about_user, skills)
 
 
 def request_of(
@@ -231,6 +236,7 @@ def request_of(
     functions: Sequence[Mapping[str, object]],
     words: Lines,
     about_user: str,
+    skills: Sequence[Skill],
 ) -> ModelRequest:
     """Return a request that every provider accepts: it begins and ends with the user's words."""
     if not items or items[0]["role"] != Role.USER:
@@ -241,7 +247,8 @@ def request_of(
     if chat is not None and chat.context:
         files = history.files_text(chat.context, words, turn.agent_model)
         items.insert(0, {"role": Role.USER, "content": files})
-    said = _system(turn, words, bool(functions), about_user, chat.instructions if chat else "")
+    skills = skills if READ_SKILL in map(name_of, functions) else ()
+    said = _system(turn, words, bool(functions), about_user, chat.instructions if chat else "", skills)
     sent = [] if turn.task or not turn.memory else _sent(turn, live)[1]
     if notes := _notes_by_turn(turn, live, sent).get(""):
         said = f"{said}\n\n{_notes_text(notes, words, 'memory')}"
@@ -286,7 +293,9 @@ def name_of(function: Mapping[str, object]) -> str:
     return str(inner["name"]) if isinstance(inner, Mapping) else ""
 
 
-def _system(turn: AgentTurn, words: Lines, has_tools: bool, about_user: str, folder: str) -> str:
+def _system(
+    turn: AgentTurn, words: Lines, has_tools: bool, about_user: str, folder: str, skills: Sequence[Skill]
+) -> str:
     agent = turn.agent
     parts = [words["who"].format(name=agent.name)]
     parts += [words["role"].format(role=agent.role)] if agent.role else []
@@ -297,9 +306,21 @@ def _system(turn: AgentTurn, words: Lines, has_tools: bool, about_user: str, fol
     parts += [turn.notes] if turn.notes else []
     parts += [words["sub"]] if turn.task else []
     parts += [words["pages"].format(pages=", ".join(agent.pages))] if agent.pages else []
+    parts += ["\n".join((words["skills"].format(tool=READ_SKILL), *_told_of(skills)))] if skills else []
     parts += [words["others"]]
     parts += [words["data"]] if has_tools else []
     return "\n\n".join(parts)
+
+
+def _told_of(skills: Sequence[Skill]) -> Iterator[str]:
+    """Yield a line for each skill: what it is for, or where there is no room for that its name."""
+    left = MOST_TOLD
+    for skill in skills:
+        for line in (f"- {skill.name}: {skill.description}", f"- {skill.name}"):
+            if (tokens := history.tokens_of(f"{line}\n")) <= left:
+                left -= tokens
+                yield line
+                break
 
 
 class History(Frozen, kw_only=False):

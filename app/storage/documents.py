@@ -35,6 +35,7 @@ from app.storage.codec import Plain, is_known, plain, with_unknown
 from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.json_file import PROVIDERS, VERSION, Field, JsonFile
 from app.storage.paths import DEFINITIONS, DataPaths
+from app.storage.skills import SkillFolders
 from app.storage.threads import InThread, OneAtATime, Result, awaited, in_thread
 
 if TYPE_CHECKING:
@@ -327,6 +328,7 @@ class JsonDocuments:
         self.journal = kept(Decision, "journal")
         self.folders = kept(Folder, "folders")
         self.saved_prompts = kept(SavedPrompt, "saved_prompts")
+        self.skills = SkillFolders(paths, self._disk, self._run)
         self._folders: dict[str, DefinitionFolder[Any]] = {name: getattr(self, name) for name in DEFINITIONS}
         self._servers: tuple[McpServer, ...] = ()
         self._consents: frozenset[str] = frozenset()

@@ -16,6 +16,7 @@ class DataPaths:
         self.sessions = root / "sessions"
         self.drafts = root / "drafts"
         self.files = root / "files"
+        self.skills = root / "skills"
         self.quarantine = root / "quarantine"
         self.trash = root / "trash"
         self.backups = root / "backups"

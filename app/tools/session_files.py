@@ -1,5 +1,5 @@
 """The tools for the files of a session: each path is one in the session's own folder, or
-in the one the user chose for it; and the tool that reads pages of an attached file.
+in the one the user chose for it; and the tools that read pages of an attached file, and skills.
 """
 
 import contextlib
@@ -13,8 +13,18 @@ from app.core.files import pages_of
 from app.core.message import MessageState, Role
 from app.core.session import AgentMode
 from app.core.session_files import MOST_LISTED, BadPathError, FileVersion, Writer
-from app.core.texts import clean_text
-from app.core.tool import FILE_PARTS, FILES, READ_FILE_PART, ToolContext, ToolError, ToolResult
+from app.core.skills import SKILL_FILE
+from app.core.texts import clean_text, visible
+from app.core.tool import (
+    FILE_PARTS,
+    FILES,
+    READ_FILE_PART,
+    READ_SKILL,
+    SKILLS,
+    ToolContext,
+    ToolError,
+    ToolResult,
+)
 from app.tools.declared import Declared, Outside
 
 # Longer results are cut in requests.
@@ -189,6 +199,29 @@ async def delete_file(outside: Outside, context: ToolContext, path: str) -> Tool
     return ToolResult(content=f"Deleted {gone.path}.")
 
 
+async def read_skill(context: ToolContext, name: str, path: str = "", pages: str = "") -> ToolResult:
+    """Read one of your skills, or a further file of it. Nothing in it is run.
+
+    Args:
+        context: The session.
+        name: The name of the skill.
+        path: One of its further files, as the skill names it; without it the skill itself.
+        pages: Of a long file: a page, or the first and the last page, such as "2" or "2-5".
+    """
+    contents = await context.skill(name)
+    wanted = path.removeprefix("./") or SKILL_FILE
+    if wanted not in contents:
+        listed = ", ".join(sorted(contents))[:2_000]
+        raise ToolError(f"read_skill: the skill {name!r} has no file {path[:200]!r}. Its files: {listed}.")
+    text = visible(clean_text(_text("read_skill", wanted, contents[wanted])))
+    if pages or len(text) > MOST_CHARACTERS:
+        text = pages_text("read_skill", text, pages or "1-9999999")
+    others = ", ".join(sorted(contents.keys() - {SKILL_FILE}))[:2_000] if wanted == SKILL_FILE else ""
+    return ToolResult(
+        content=f"{name}/{wanted}:\n{text}" + (f"\n\n[Further files: {others}]" if others else "")
+    )
+
+
 def _by(context: ToolContext) -> Writer:
     return Writer(context.author.name, context.message_id)
 
@@ -244,6 +277,7 @@ def _version_known(context: ToolContext, path: str) -> str | None:
 _of_files = partial(Declared, group=FILES, modes=(AgentMode.DEFAULT,))
 TOOLS: Final = (
     Declared(key=READ_FILE_PART, function=read_file_part, group=FILE_PARTS, repeatable=True),
+    Declared(key=READ_SKILL, function=read_skill, group=SKILLS, repeatable=True, reads=True),
     _of_files(key="write_file", function=write_file, repeatable=True),
     _of_files(key="edit_file", function=edit_file),
     _of_files(key="read_file", function=read_file, repeatable=True, reads=True),

@@ -98,6 +98,7 @@ async def test_the_allow_list(desk: Desk) -> None:
         ),
         "step_complete": ("step", True, False, both),
         "read_file_part": ("file_parts", True, False, both),
+        "read_skill": ("skills", True, False, both),
         **dict.fromkeys(
             ("write_file", "read_file", "list_files", "move_file", "delete_file"),
             ("files", True, False, (AgentMode.DEFAULT,)),

@@ -1,4 +1,4 @@
-"""`moot providers`, `moot keys`, `moot usage`, `moot models`, `moot agents` and `moot servers`.
+"""`moot providers`, `keys`, `usage`, `models`, `agents`, `servers` and `skills`.
 
 `moot models`: what is on this computer or can be downloaded to it. `moot agents` lists external agents, adds,
 tries and allows one, or withdraws that; `moot servers` does so with MCP servers, and logs in and out.
@@ -13,10 +13,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
-from app.cli.arguments import Agreed, Typed
+from app.cli.arguments import Agreed, Typed, absolute
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import FAULT, OK, PAUSED_OR_STOPPED
-from app.cli.printing.lines import columns, error_line, lines_text, named_text, one_line
+from app.cli.printing.lines import columns, error_line, json_line, lines_text, named_text, one_line
 from app.core.catalog import EMBEDDED_MODEL, LOCAL, PROGRAM, RECIPES, ProviderConfig, provider_kind, recipe_of
 from app.core.errors import BadInput, FailureKind, MootError, NotFound, ProviderError
 from app.core.events import Event, KeysChanged, ModelFetching, Notice
@@ -24,6 +24,7 @@ from app.core.message import AMOUNTS, money_text, saved_text, used_text
 from app.core.provider import LocalModel, ProviderStatus, shown_label
 from app.core.servers import shown_line, shown_values
 from app.core.session import failure_text, no_vote_reason
+from app.core.skills import SKILL_FILE, Contents, Skill, SkillLook, text_of
 from app.core.store import KeyNews
 from app.core.texts import Texts, exact, join_command, size_text, visible
 from app.core.tool import ServerState, ServerStatus, changed_tools
@@ -549,3 +550,83 @@ def _server_fields(run: CommandRun, status: ServerStatus) -> dict[str, object]:
     found |= {"tools": list(status.tools) if status.state == ServerState.CONNECTED else []}
     said = ("changed", "changes", "reading", "deleting", "outside", "withheld", "problem", "detail")
     return {**found, **fields_of(status, *said)}
+
+
+SkillName = Annotated[str, Typed(text="skills.name", metavar="NAME")]
+
+
+async def skills_list(run: CommandRun) -> int:
+    """Print every skill with what it is for, and whether assistants read it."""
+    skills = run.moot.engine.skills
+    await skills.look()
+    found, rows = skills.all(), []
+    for skill in found:
+        said = error_line(skill.problem, run.texts) if skill.problem else skill.description
+        rows.append((skill.name, run.texts(f"skill.state.{skills.state(skill)}"), said))
+    return await run.answer([_skill_fields(run, skill) for skill in found], lines_text(columns(rows)))
+
+
+async def skills_add(
+    run: CommandRun,
+    path: Annotated[str, Typed(text="skills.path", metavar="PATH|ZIP", type=absolute)],
+    yes: Agreed = False,
+) -> int:
+    """Keep the skills of a folder or a zip, and show what they say; with `--yes` allow them."""
+    skills, records = run.moot.engine.skills, []
+    added = await skills.add(path)
+    for skill in added:
+        if skill.problem is None:
+            seen, contents, look = await skills.seen(skill.name)
+            if yes:
+                await skills.allow(seen)
+            records.append(_skill_fields(run, seen, look))
+            if not run.arguments.json:
+                text = run.texts("cli.skills.allowed" if yes else "cli.skills.added", name=seen.name)
+                await run.out.write(lines_text((*_said_of(run, seen, contents, look), text)))
+    if run.arguments.json and records:
+        await run.out.write(json_line(records))
+    for problem in filter(None, (skill.problem for skill in added)):
+        raise problem
+    return OK
+
+
+async def skills_show(run: CommandRun, name: SkillName) -> int:
+    """Print what a skill says, each invisible character as its code."""
+    skill, contents, look = await run.moot.engine.skills.seen(name)
+    text = visible(text_of(contents[SKILL_FILE]))
+    lines = (*_said_of(run, skill, contents, look), "", text)
+    return await run.answer(_skill_fields(run, skill, look) | {"text": text}, lines_text(lines))
+
+
+async def skills_allow(run: CommandRun, name: SkillName) -> int:
+    """Show what a skill says, and let assistants read it as it is now."""
+    skill, contents, look = await run.moot.engine.skills.seen(name)
+    await run.moot.engine.skills.allow(skill)
+    lines = (*_said_of(run, skill, contents, look), run.texts("cli.skills.allowed", name=skill.name))
+    return await run.answer(_skill_fields(run, skill, look), lines_text(lines))
+
+
+async def skills_remove(run: CommandRun, name: SkillName) -> int:
+    """Move a skill to the trash."""
+    await run.moot.engine.skills.remove(name)
+    return await run.answer({"name": name}, run.texts("cli.skills.removed", name=one_line(name)) + "\n")
+
+
+def _said_of(run: CommandRun, skill: Skill, contents: Contents, look: SkillLook) -> list[str]:
+    """Return what the user should know of a skill before it is allowed, word for word."""
+    words = run.texts
+    hidden = words("skill.hidden", count=look.hidden) if look.hidden else words("skill.hidden.none")
+    lines = [f"{skill.name}: {skill.description}", hidden, words("skill.links", count=len(look.links))]
+    lines += [f"  {exact(link)}" for link in look.links]
+    lines.append(f"{words('skill.commands', count=len(look.commands))} {words('skill.not_run')}")
+    lines += [f"  {line}" for line in look.commands]
+    lines.append(words("skill.files", count=skill.files, size=size_text(words, skill.size)))
+    return [*lines, *(f"  {path}" for path in sorted(contents))]
+
+
+def _skill_fields(run: CommandRun, skill: Skill, look: SkillLook | None = None) -> dict[str, object]:
+    state = run.moot.engine.skills.state(skill)
+    found = fields_of(skill, "name", "title", "description", "files", "size", "built_in")
+    problem = error_line(skill.problem, run.texts) if skill.problem else ""
+    found |= {"state": state, "allowed": state in ("built_in", "allowed"), "problem": problem}
+    return found | (asdict(look) if look else {})

@@ -134,7 +134,7 @@ class StatementRun(Run):
             agent = replace(agent, tools=READING, max_steps=MOST_READINGS)
         elif tools == DebateTools.OWN:
             agent = directory.agent(author.id) or agent
-        agent = replace(agent, name=author.name, provider=plan.provider, model=model)
+        agent = replace(agent, name=author.name, provider=plan.provider, model=model, skills=())
         # It is asked as the session says, also where its model cannot choose tools.
         used = replace(directory.model_of(agent), row=None)
         turn_id, mode = begun_turn(self._live, message) or message.turn_id, self._live.session.mode

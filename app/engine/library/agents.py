@@ -35,6 +35,7 @@ from app.core.store import Documents
 from app.core.tool import (
     FILE_PARTS,
     FILES,
+    SKILLS,
     ServerStatus,
     Tool,
     ToolChoice,
@@ -45,6 +46,7 @@ from app.core.tool import (
     told_of,
 )
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
+from app.engine.library.skills import Skills
 from app.engine.live_session import LiveSession
 from app.engine.providers import ProviderProblem
 
@@ -178,7 +180,7 @@ Readers = Agent | Group | Sequence[Participant] | None
 MADE_FOR: Final = "role-"
 # Sets of tools that a turn is given by what it is, never by an assistant's definition.
 ORCHESTRATION = "orchestration"
-GIVEN = (ORCHESTRATION, STEP_TOOLS, FILE_PARTS)
+GIVEN = (ORCHESTRATION, STEP_TOOLS, FILE_PARTS, SKILLS)
 MAX_INSTRUCTIONS = 100_000
 MAX_DEPTH = 10
 MAX_STEPS = 100
@@ -186,7 +188,7 @@ MAX_STEPS = 100
 # How it answers; what is left to the model is left out of a shared file.
 _STYLE = ("effort", "creativity", "length")
 _SPEAKS = ("name", "description", "role", "provider", "model", "instructions", *_STYLE)
-_SHARED = (*_SPEAKS, "tools", "sub_agents", "pages", "max_depth", "max_steps")
+_SHARED = (*_SPEAKS, "tools", "sub_agents", "skills", "pages", "max_depth", "max_steps")
 _SILENT = ("enabled", "busy", "knows_user", "remembers", "folder", "colour")
 _KIND = LibraryKind(
     Agent, "assistant", attrgetter("assistants"), AssistantsChanged, _SHARED, "assistant_order", _SILENT
@@ -319,6 +321,7 @@ class AgentDirectory:
     _providers: Callable[[], Sequence[ProviderStatus]]
     _assistants: Definitions[Agent]
     _facts: Callable[[str, str], ModelFacts]
+    skills: Skills
 
     def __post_init__(self) -> None:
         self.agents, self.agent = self._assistants.all, self._assistants.get
@@ -382,6 +385,12 @@ class AgentDirectory:
         """Return what an agent is told about the user, "" for nothing."""
         return self._documents.settings().about_user.strip() if agent.knows_user else ""
 
+    def in_folder(self, agent: Agent, folder_id: str) -> Agent:
+        """Return an assistant as it works in a folder: with the skills that the folder is given."""
+        folders = (item for item in self._documents.folders.all() if item.id == folder_id)
+        folder = next(folders, None) if folder_id else None
+        return replace(agent, skills=(*agent.skills, *folder.skills)) if folder and folder.skills else agent
+
     def first_model(self) -> AgentModel:
         """Return the model that is taken where nobody named one."""
         return self.model_of(Agent(id="", name=""))
@@ -392,8 +401,9 @@ class AgentDirectory:
         given, it has those `given`, and those for files only in a turn that is given them.
         """
         off = tools_off(self.settings(), agent.id)
-        # The tool for parts of files comes with the file and not with the agent.
-        keys = {*agent.tools, *({FILE_PARTS} & {*given})}
+        given = (*given, SKILLS) if agent.skills and self.skills.of(agent) else given
+        # The tool for parts of files comes with the file and not with the agent, that for skills with these.
+        keys = {*agent.tools, *({FILE_PARTS, SKILLS} & {*given})}
         found = [tool for tool in self._tools.allowed() if tool.key in keys or tool.group in keys]
         found += self._tools.server_tools(agent.mcp_servers)
         able = (tool for tool in found if mode in tool.modes and tool.key not in off)
@@ -508,7 +518,9 @@ class AgentDirectory:
         return f"There is no tool {name[:80]!r} here. Available: {names}."
 
     async def attach(self, agent: Agent) -> None:
-        """Connect the MCP servers an agent names."""
+        """Connect the MCP servers an agent names, and look at its skills as they are now."""
+        if agent.skills:
+            await self.skills.look(agent.skills)
         if agent.mcp_servers:
             await self._tools.attach(agent.mcp_servers)
 

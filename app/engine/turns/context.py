@@ -405,7 +405,8 @@ class Services(Frozen):
         functions = self.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
         language, about = live.session.language, self.directory.about_user(turn.agent)
         sent = (turn, live, functions, attempt, self.prompts, language)
-        return build_request(*sent, about_user=about, wrap_up=wrap_up)
+        skills = self.directory.skills.of(turn.agent)
+        return build_request(*sent, about_user=about, skills=skills, wrap_up=wrap_up)
 
 
 def started(live: LiveSession, turn: AgentTurn, call: ToolCall) -> ToolStarted:

@@ -350,7 +350,7 @@ async def attach_servers(live: LiveSession, directory: AgentDirectory, agent: Ag
     One that waits for the user's permission is named once for as long as the session is open. Both hold for
     each assistant.
     """
-    await directory.attach(agent)
+    await directory.attach(directory.in_folder(agent, live.session.folder))
     for status in directory.servers(agent):
         name = status.server.name
         waits = status.state == ServerState.ASKING
@@ -592,6 +592,7 @@ class ToolCalls:
             ask=partial(self.ask, turn, call),
             report=partial(self._report, turn, call, tool),
             check=partial(self._services.check_item, self._context, turn.turn_id, call.id),
+            skill=partial(self._services.directory.skills.read_for, turn.agent),
         )
         plan: tuple[Plan | None, ...] = ()
         try:

@@ -413,7 +413,8 @@ class Summarizing:
         functions = services.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
         about_user = services.directory.about_user(turn.agent)
         asked: list[Item] = [*items, {"role": Role.USER, "content": text}]
-        request = request_of(turn, self._live, asked, functions, self._words, about_user)
+        told = (about_user, services.directory.skills.of(turn.agent))
+        request = request_of(turn, self._live, asked, functions, self._words, *told)
         return replace(request, cache=turn_plan(turn, self._live, tail=True)) if tail else request
 
     async def _written(self, turn: AgentTurn, wanted: _Wanted, note: str) -> _Summary | None:

@@ -378,7 +378,8 @@ class WorkflowRun(ChatRun):
             await attach_servers(self._live, self._services.directory, agent)
             model = self._services.directory.model_of(agent)
             turn_id, mode = self._turn_of(step.id) or new_id(), self._live.chat_session.chat.mode
-            able, stack = replace(agent, tools=(*agent.tools, STEP_TOOLS, FILES)), (WORKFLOW, agent.id)
+            able = self._services.directory.in_folder(agent, self._live.session.folder)
+            able, stack = replace(able, tools=(*agent.tools, STEP_TOOLS, FILES)), (WORKFLOW, agent.id)
             turn = AgentTurn(
                 turn_id=turn_id,
                 agent=able,

@@ -11,7 +11,7 @@ from app.core.definitions import SWITCH_ASSISTANT
 from app.core.message import Message, MessageState, ToolCall, Total, money_text, used_text
 from app.core.session import failure_text
 from app.core.texts import Texts, clock_text, visible
-from app.core.tool import READ_FILE_PART
+from app.core.tool import READ_FILE_PART, READ_SKILL
 from app.gui.markdown.blocks import clean
 from app.gui.transcript.painted_row import HeaderChip
 
@@ -181,7 +181,15 @@ _TOOLS = {
     "users": (SWITCH_ASSISTANT,),
     "list-checks": (SET_PLAN, CHECK_DONE, "clearPlan", AGENT_PLAN),
     "spline": (STEP,),
-    "file-text": ("reportResult", "get_pages", *_FILES, READ_FILE_PART, "get_current_page", "agent_read"),
+    "file-text": (
+        "reportResult",
+        "get_pages",
+        *_FILES,
+        READ_FILE_PART,
+        READ_SKILL,
+        "get_current_page",
+        "agent_read",
+    ),
     "message-circle": ("promptToUser", "promptUser"),
     "globe": ("web_fetch", "agent_fetch"),
     "search": ("web_search", "agent_search"),

@@ -1,0 +1,304 @@
+"""The folders of skills: those of the data directory, those that come with Moot, those of other programs.
+
+Implements `core.skills.SkillFiles`. Nothing of a skill is ever run, and no link is followed inside of one.
+"""
+
+import contextlib
+import io
+import os
+import re
+import zipfile
+from collections.abc import Collection, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from app.core.errors import BadInput, NotFound
+from app.core.session_files import BadPathError, checked_path
+from app.core.skills import (
+    MOST_BYTES,
+    MOST_FILES,
+    MOST_SKILLS,
+    MOST_TEXT,
+    SKILL_FILE,
+    Contents,
+    Skill,
+    checked_skill,
+    is_skill_name,
+)
+from app.storage.access import FolderDisk
+from app.storage.file_system import FileSystem, storage_errors, write_whole
+from app.storage.foreign_file import CheckedZip, Limits
+from app.storage.json_file import place_in_trash
+from app.storage.paths import DataPaths, resources_dir
+from app.storage.session_files import remove_folder
+from app.storage.threads import InThread, awaited
+
+ZIP: Final = ".zip"
+PLACES: Final = (
+    ".claude/skills", ".codex/skills", ".agents/skills", ".gemini/skills", ".config/opencode/skill",
+    ".config/opencode/skills", ".opencode/skill", ".opencode/skills", ".cursor/skills",
+)  # fmt: skip
+"""Where Claude Code, Codex, Gemini CLI, opencode and Cursor keep skills, in a home and in a project."""
+
+_MOST_ENTRIES: Final = 10 * MOST_FILES
+_LIMITS: Final = Limits(file=50 << 20, unpacked=50 << 20, entry=MOST_BYTES, entries=_MOST_ENTRIES)
+_HEAD: Final = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*(?:\n|\Z)", re.DOTALL)
+# How the folders begin and end that are there only while a skill is written.
+_PART, _NEW, _OLD = ".part", ".new", ".old"
+
+
+class SkillFolders:
+    """Keeps skills in `skills/<name>`; `run` runs what blocks, one piece after the other."""
+
+    def __init__(self, paths: DataPaths, disk: FileSystem, run: InThread) -> None:
+        self._root, self._trash = paths.skills, paths.trash
+        self._disk = disk
+        self._run = run
+        self._known: dict[str, Skill] = {}
+        # Those of Moot by language, each with its files; read when they are first asked for.
+        self._own: dict[str, dict[str, tuple[Skill, Contents]]] = {}
+
+    def known(self, language: str) -> tuple[Skill, ...]:
+        """Return the skills as they were last looked at."""
+        own = self._own.get(language, {})
+        return (*(skill for skill, _ in own.values()), *(self._known[name] for name in sorted(self._known)))
+
+    @awaited
+    def look(self, names: Collection[str] | None = None) -> None:
+        """Look at skills as they are now."""
+        if not self._own:
+            for folder in sorted((resources_dir() / "skills").glob("*/*")):
+                contents = read_folder(folder)
+                skill = _skill(folder.name, contents, built_in=True)
+                self._own.setdefault(folder.parent.name, {})[skill.name] = (skill, contents)
+        there = self.names()
+        for name in self._known.keys() - set(there):
+            del self._known[name]
+        for name in there:
+            if names is None or name in names:
+                self._known[name] = self._read(name)[0]
+
+    @awaited
+    def read(self, name: str, language: str) -> tuple[Skill, Contents]:
+        """Return a skill as it is now, with its files."""
+        if name in (own := self._own.get(language, {})):
+            return own[name]
+        skill, contents = self._read(name)
+        if skill.problem is not None:
+            raise skill.problem
+        return skill, contents
+
+    @awaited
+    def add(self, path: str) -> tuple[Skill, ...]:
+        """Keep the skills of a folder or a zip."""
+        place = Path(path)
+        found = list(_in_zip(place) if place.is_file() else _in_folder(place))
+        if not found:
+            raise BadInput("skill_none", path=path)
+        own = {name for skills in self._own.values() for name in skills}
+        return tuple(self._added(skill, contents, own) for skill, contents in found)
+
+    @awaited
+    def elsewhere(self) -> tuple[Skill, ...]:
+        """Return the skills that other programs keep in the user's home."""
+        return tuple(skill for skill, _ in _in_folder(Path.home(), only=PLACES))
+
+    @awaited
+    def remove(self, name: str) -> str:
+        """Move a skill to the trash."""
+        if name not in self.names():
+            raise NotFound("skill_not_found", name=name[:80])
+        with storage_errors(self._root / name):
+            file = self._throw(name)
+        self._known.pop(name, None)
+        return file
+
+    @awaited
+    def put_back(self, file: str) -> None:
+        """Bring a skill back from the trash."""
+        for skill, contents in _in_zip(self._trash / file):
+            if skill.name in self.names():
+                raise BadInput("bin_place_taken", name=skill.name)
+            self.put(skill.name, contents)
+            self._disk.remove(self._trash / file)
+
+    def names(self) -> list[str]:
+        """Return the names of the skills that are kept; blocks."""
+        with contextlib.suppress(OSError):
+            entries = [entry for entry in os.scandir(self._root) if is_skill_name(entry.name)]
+            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+        return []
+
+    def put(self, name: str, contents: Contents) -> None:
+        """Keep a skill in place of the one of its name; after a kill there is either of them. Blocks."""
+        place, part, new, old = (self._root / each for each in (name, *_beside(name)))
+        with storage_errors(place):
+            self.mend()
+            for path, data in contents.items():
+                write_whole(self._disk, part / path, data)
+            self._disk.move(part, new)
+            if place.exists():
+                self._keep_in_trash(name)
+                self._disk.move(place, old)
+            self._disk.move(new, place)
+            remove_folder(old)
+        self._known[name] = self._read(name)[0]
+
+    def mend(self) -> None:
+        """Finish what a process that was killed has begun, or undo it; blocks. Raises OSError."""
+        for end in (_NEW, _OLD, _PART):
+            for left in self._root.glob(f".*{end}"):
+                place = self._root / left.name[1 : -len(end)]
+                if end != _PART and is_skill_name(place.name) and not place.exists():
+                    self._disk.move(left, place)
+                remove_folder(left)
+
+    def _added(self, skill: Skill, contents: Contents, own: Collection[str]) -> Skill:
+        if skill.problem is not None:
+            return skill
+        names = self.names()
+        if skill.name in own:
+            return Skill(name=skill.name, problem=BadInput("skill_built_in", name=skill.name))
+        if skill.name not in names and len(names) >= MOST_SKILLS:
+            return Skill(name=skill.name, problem=BadInput("skills_too_many", most=MOST_SKILLS))
+        self.put(skill.name, contents)
+        return self._known[skill.name]
+
+    def _read(self, name: str) -> tuple[Skill, Contents]:
+        if name not in self.names():
+            raise NotFound("skill_not_found", name=name[:80])
+        return _found(self._root / name, name)
+
+    def _throw(self, name: str) -> str:
+        file = self._keep_in_trash(name)
+        old = self._root / _beside(name)[2]
+        remove_folder(old)
+        self._disk.move(self._root / name, old)
+        remove_folder(old)
+        return file
+
+    def _keep_in_trash(self, name: str) -> str:
+        target = place_in_trash(self._disk, self._trash, name, ZIP)
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as file:
+            for path, data in read_folder(self._root / name).items():
+                file.writestr(f"{name}/{path}", data)
+        write_whole(self._disk, target, packed.getvalue())
+        return target.name
+
+
+def _beside(name: str) -> tuple[str, str, str]:
+    return f".{name}{_PART}", f".{name}{_NEW}", f".{name}{_OLD}"
+
+
+def read_folder(folder: Path) -> dict[str, bytes]:
+    """Return the files of a skill, without links and what has no usual path. Raises BadInput, OSError."""
+    folder = folder.resolve(strict=True)
+    disk, found, size, seen, waiting = FolderDisk(folder), dict[str, bytes](), 0, 0, [""]
+    while waiting:
+        before = waiting.pop()
+        for name, is_folder in sorted(disk.entries(folder / before)):
+            seen += 1
+            path = _usual(before + name)
+            if path and is_folder:
+                waiting.append(f"{before}{name}/")
+            elif path:
+                with disk.open_read(folder / before / name) as file:
+                    found[path] = file.read(MOST_BYTES + 1 - size)
+                size += len(found[path])
+            if size > MOST_BYTES or len(found) > MOST_FILES or seen > _MOST_ENTRIES:
+                raise _too_large(folder.name)
+    return found
+
+
+def _usual(path: str) -> str:
+    """Return a path in its usual form, "" for one that no file of a skill may have."""
+    with contextlib.suppress(BadPathError):
+        return checked_path(path)
+    return ""
+
+
+def _too_large(name: str) -> BadInput:
+    return BadInput("skill_too_large", name=name[:80], most=MOST_FILES, size=MOST_BYTES // 1_000_000)
+
+
+def _in_folder(folder: Path, only: Collection[str] = ()) -> Iterator[tuple[Skill, Contents]]:
+    """Yield the skill that a folder is, else those in it, and where programs keep them in a project."""
+    try:
+        folder = folder.resolve(strict=True)
+        if not only and (folder / SKILL_FILE).is_file():
+            yield _found(folder)
+            return
+        for place in only or ("", "skills", *PLACES):
+            with contextlib.suppress(OSError):
+                entries = sorted((folder / place).resolve(strict=True).iterdir())
+                # A link to a folder is followed here alone: users put their own skills there like that.
+                for inside in entries[:_MOST_ENTRIES]:
+                    if (inside / SKILL_FILE).is_file():
+                        yield _found(inside.resolve(strict=True))
+    except (OSError, RuntimeError) as error:
+        raise BadInput("skill_none", path=str(folder)) from error
+
+
+def _found(folder: Path, name: str = "") -> tuple[Skill, Contents]:
+    """Return the skill that a folder is, with a problem where it is not taken."""
+    try:
+        contents = read_folder(folder)
+        newest = max((folder / path).lstat().st_mtime for path in ("", *contents))
+        changed_at = datetime.fromtimestamp(newest, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        skill = _skill(folder.name, contents, changed_at=changed_at, place=str(folder))
+        problem = BadInput("skill_name", name=skill.name) if name and skill.name != name else None
+    except (BadInput, OSError) as error:
+        problem = error if isinstance(error, BadInput) else BadInput("skill_none", path=str(folder))
+    if problem is not None:
+        return Skill(name=name or folder.name, problem=problem, place=str(folder)), {}
+    return skill, contents
+
+
+def _in_zip(path: Path) -> Iterator[tuple[Skill, Contents]]:
+    """Yield the skills in a zip: of each folder with a SKILL.md what is below it. Raises BadInput."""
+    with contextlib.closing(CheckedZip(path, _LIMITS)) as packed:
+        roots: list[str] = []
+        for name in sorted(packed.names, key=lambda item: item.count("/")):
+            root = name.removesuffix(SKILL_FILE)
+            if root != name and root[-1:] in ("", "/") and not root.startswith(tuple(filter(None, roots))):
+                roots.append(root)
+        for root in roots[:1] if "" in roots else roots:
+            paths = [
+                (name, _usual(name.removeprefix(root))) for name in packed.names if name.startswith(root)
+            ]
+            if sum(map(bool, (usual for _, usual in paths))) > MOST_FILES:
+                yield Skill(name=root or path.stem, problem=_too_large(root or path.stem)), {}
+                continue
+            contents = {usual: packed.read(name) for name, usual in paths if usual}
+            name = root.rstrip("/").rpartition("/")[2] or path.stem
+            try:
+                yield _skill(name, contents), contents
+            except BadInput as error:
+                yield Skill(name=name, problem=error), {}
+
+
+def _skill(folder: str, contents: Contents, **more: object) -> Skill:
+    """Return the skill of these files. Raises BadInput for what is not taken."""
+    import yaml
+
+    if SKILL_FILE not in contents:
+        raise BadInput("skill_none", path=folder)
+    if len(contents[SKILL_FILE]) > MOST_TEXT:
+        raise BadInput("skill_text_too_large", name=folder[:80], most=MOST_TEXT // 1_000)
+    try:
+        text = contents[SKILL_FILE].decode("utf-8-sig").replace("\r\n", "\n")
+        head = _HEAD.match(text)
+        # The nodes alone: nothing is made of tags, and what an alias repeats is there once.
+        node = yaml.compose(head[1], Loader=yaml.SafeLoader) if head else None
+        pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+        values = {
+            key.value: value.value
+            for key, value in pairs
+            if isinstance(key, yaml.ScalarNode) and isinstance(value, yaml.ScalarNode)
+        }
+    except (UnicodeDecodeError, yaml.YAMLError, RecursionError, ValueError) as error:
+        detail = " ".join(str(error).split())[:200]
+        raise BadInput("skill_head", name=folder[:80], detail=detail) from error
+    return checked_skill(values.get("name", ""), values.get("description", ""), contents, **more)
