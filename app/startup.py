@@ -10,14 +10,16 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from subprocess import SubprocessError
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMessageBox
 
+from app.cli.commands.schedules import begin_in
 from app.cli.control import ControlServer
 from app.cli.printing.lines import error_line, load_texts
-from app.cli.running import open_in_window, run_for_another
+from app.cli.running import open_in_window, run_for_another, start_background
 from app.core.draft import SETUP, Draft
 from app.core.errors import MootError, StorageError
 from app.gui.controllers.window import WindowController
@@ -96,6 +98,7 @@ async def _connect_engine(
     window: MainWindow, paths: DataPaths, words: Language, look: Look, catalogue: Path | None
 ) -> None:
     moot, left = await open_in_window(paths, words.name, catalogue)
+    moot.engine.schedules.begin = begin_in(moot)
     run, end = functools.partial(run_for_another, moot), window.close_requested.emit
     server = ControlServer(paths.control, run, window.come_forward, end=end)
     await server.start()
@@ -118,6 +121,7 @@ async def _connect_engine(
     window.controller.tasks.start("model host", _warm_up(moot))
     window.controller.tasks.start("backup of the day", _back_up(moot))
     window.controller.tasks.start("take over sessions", _take_over_sessions(moot, left))
+    window.controller.tasks.start("schedules", moot.engine.schedules.keep())
 
 
 async def _take_over_drafts(window: MainWindow, moot: Moot) -> None:
@@ -164,7 +168,14 @@ async def _back_up(moot: Moot) -> None:
 
 async def _close(moot: Moot, server: ControlServer) -> None:
     await server.close()
+    goes_on = moot.engine.schedules.is_active() and await asyncio.to_thread(
+        moot.engine.login_start.is_installed
+    )
     await moot.close()
+    if goes_on:
+        # It has started with the computer, and gave way to this window.
+        with contextlib.suppress(OSError, SubprocessError):
+            await asyncio.to_thread(start_background, moot.paths)
 
 
 async def _show_error(error: MootError, language: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.children.host_client import HostNetwork
+from app.children.login_start import BackgroundAtLogin
 from app.core.definitions import Agent, SavedPrompt, WorkflowDefinition
 from app.core.errors import BadInput, StorageError
 from app.core.events import Event, EventBus, FileWritten, Notice, ServersChanged, SessionRestored
@@ -226,6 +227,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         files=FileReaders(resources_dir() / "fonts"),
         network=network,
         new_versions=await asyncio.to_thread(VersionFile, paths.new_version, resources_dir()),
+        login_start=BackgroundAtLogin(paths.root),
         as_html=as_html,
         tamed=tamed,
         embedded_problem=models.embedded_problem,

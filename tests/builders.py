@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.children.host_client import HostNetwork
+from app.children.login_start import BackgroundAtLogin
 from app.core.catalog import EMBEDDED, ProviderConfig
 from app.core.council import Participant
 from app.core.definitions import Agent
@@ -332,6 +333,7 @@ def a_bench(
         files=FileReaders(),
         network=HostNetwork(Path("certificates.pem")),
         new_versions=VersionFile(Path("none"), Path("none")),
+        login_start=BackgroundAtLogin(Path("none")),
         as_html=as_html,
         tamed=tamed,
         embedded_problem=lambda: embedded_problem,

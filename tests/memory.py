@@ -13,6 +13,7 @@ from app.core.errors import BadInput, NotFound, Problem, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
 from app.core.memory import Note
 from app.core.message import Message, Role, Total, UsageEntry, totals
+from app.core.schedule import Schedule, ScheduleRun
 from app.core.servers import McpServer
 from app.core.session import Definition, Folder, Hit, Session, SessionSummary
 from app.core.settings import Settings
@@ -100,6 +101,7 @@ class MemoryDocuments:
         self.groups = MemoryDefinitions[Group]()
         self.saved_prompts = MemoryDefinitions[SavedPrompt]()
         self.folders = MemoryDefinitions[Folder]()
+        self.schedules = MemoryDefinitions[Schedule]()
         self.workflows = MemoryDefinitions[WorkflowDefinition]()
         self.panels = MemoryDefinitions[Panel]()
         self.journal = MemoryDefinitions[Decision]()
@@ -107,6 +109,8 @@ class MemoryDocuments:
         self._settings = Settings()
         self._consents: frozenset[str] = frozenset()
         self._notes: tuple[Note, ...] = ()
+
+        self._runs: tuple[ScheduleRun, ...] = ()
         self.unreadable: dict[str, Problem] = {}
 
     def settings(self) -> Settings:
@@ -157,6 +161,14 @@ class MemoryDocuments:
 
     async def change_notes(self, change: Callable[[tuple[Note, ...]], tuple[Note, ...]]) -> None:
         self._notes = change(self._notes)
+
+    def schedule_runs(self) -> tuple[ScheduleRun, ...]:
+        return self._runs
+
+    async def change_schedule_runs(
+        self, change: Callable[[tuple[ScheduleRun, ...]], tuple[ScheduleRun, ...]]
+    ) -> None:
+        self._runs = change(self._runs)
 
     def problems(self) -> tuple[Problem, ...]:
         return ()

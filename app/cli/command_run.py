@@ -23,7 +23,7 @@ from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.files import FileText
 from app.core.frozen import Frozen
 from app.core.ids import is_id
-from app.core.message import MessageState
+from app.core.message import Attachment, MessageState
 from app.core.provider import ProviderStatus
 from app.core.session import DebateSession, Reason, Session, Status, main_code, reason_text
 from app.core.texts import Texts, clock_text
@@ -155,6 +155,8 @@ class CommandRun(Frozen):
     out: Out
     texts: Texts
     interrupted: Interrupt
+    # What goes with the first message, besides the files that are named.
+    attachments: tuple[Attachment, ...] = ()
 
     async def open(self, session: str) -> LiveSession:
         """Open the session that was named. Raises StorageError, NotFound also if that is no session's id."""

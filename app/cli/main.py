@@ -65,8 +65,10 @@ async def _run(arguments: Arguments, out: Out, interrupted: "Interrupt") -> int:
 
             return await end_other(paths, out, load_texts(arguments.language))
         if arguments.command == "background":
-            from app.cli.running import run_background
+            from app.cli.running import background_at_login, run_background
 
+            if arguments.values.get("action"):
+                return await background_at_login(paths, arguments, out)
             return await run_background(paths, arguments, interrupted)
         from app.cli.running import read, write
 

@@ -13,7 +13,6 @@ import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import psutil
@@ -24,11 +23,11 @@ from pydantic import Field, ValidationError
 
 from app import __version__
 from app.children.private_files import last_lines
-from app.children.processes import moot_command, moot_environment, start_detached
 from app.cli.arguments import TOLD_WHOLE, Arguments
 from app.cli.control import TooLongError, UnansweredError, hand_over, has_ended, owner_pid
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
 from app.cli.interrupt import Interrupt, beside
+from app.cli.running import complaints_of, start_background
 from app.cli.terminal import Nobody
 from app.core.session import CLASSIC_MODES, DebateMode
 from app.storage.access import WriterLock
@@ -124,7 +123,7 @@ class Owner:
             if not self._reached and (complaint := _complaint(self._paths)):
                 raise CallError("not_started", complaint)
         try:
-            self._started, self._reached = _start_background(self._paths), False
+            self._started, self._reached = psutil.Process(start_background(self._paths)), False
         except psutil.NoSuchProcess:
             raise CallError("not_started", _complaint(self._paths) or "Moot could not be started.") from None
         except (OSError, subprocess.SubprocessError) as error:
@@ -132,30 +131,10 @@ class Owner:
             raise CallError("not_started", f"Moot could not be started: {reason}") from None
 
 
-def _start_background(paths: DataPaths) -> psutil.Process:
-    """Start a Moot without a window that outlives this process and what ends it; it writes its complaints
-    to a file.
-
-    Raises OSError, SubprocessError, NoSuchProcess.
-    """
-    paths.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
-    command = moot_command("background", "--data-dir", str(paths.root))
-    # An agent's environment may hold the agent's own keys besides those for Moot.
-    own_keys = {name: value for name, value in os.environ.items() if name.startswith("MOOT_KEY_")}
-    with _complaints(paths).open("wb") as complaints:
-        where = {"env": moot_environment() | own_keys, "cwd": paths.root}
-        number = start_detached(command, stdin=subprocess.DEVNULL, stderr=complaints, **where)
-    return psutil.Process(number)
-
-
 def _complaint(paths: DataPaths) -> str:
     """Return the last line that a Moot without a window wrote before it ended, "" for none."""
-    lines = last_lines(_complaints(paths), _COMPLAINT_BYTES).splitlines()
+    lines = last_lines(complaints_of(paths), _COMPLAINT_BYTES).splitlines()
     return lines[-1] if lines else ""
-
-
-def _complaints(paths: DataPaths) -> Path:
-    return paths.logs / "background.log"
 
 
 def _checked(lines: OwnerLines) -> Found:

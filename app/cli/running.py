@@ -7,20 +7,42 @@ and the last command.
 import asyncio
 import contextlib
 import functools
+import os
+import subprocess
 from collections.abc import Awaitable
 from dataclasses import replace
 from pathlib import Path
 
+from app.children.login_start import BackgroundAtLogin
+from app.children.processes import moot_command, moot_environment, start_detached
 from app.cli.arguments import Arguments
+from app.cli.commands.schedules import begin_in
 from app.cli.commands.sessions import run_command
-from app.cli.control import ControlServer, MovedError, TooLongError, UnansweredError, ask_to_yield, hand_over
+from app.cli.control import (
+    ControlServer,
+    MovedError,
+    TooLongError,
+    UnansweredError,
+    ask_to_yield,
+    hand_over,
+    owner_pid,
+)
 from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS
-from app.cli.interrupt import Interrupt
-from app.cli.printing.lines import error_line, load_texts, lost_line, say_problems, whereabouts
+from app.cli.interrupt import Interrupt, beside
+from app.cli.printing.lines import (
+    error_line,
+    json_line,
+    lines_text,
+    load_texts,
+    lost_line,
+    say_problems,
+    whereabouts,
+)
 from app.cli.terminal import Nobody, Out
 from app.core.errors import UNWRITTEN, BadInput, DataDirectoryBusy, MootError, StorageError
 from app.core.session import ExportFormat, Status
 from app.core.texts import Texts
+from app.storage.access import WriterLock
 from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot
 
@@ -186,7 +208,6 @@ def _texts(moot: Moot, arguments: Arguments) -> Texts:
 
 
 IDLE_S = 300.0
-_LOOK_S = 0.5
 _YIELD_TRIES = 150
 _YIELD_AGAIN_S = 0.1
 # An owner that answers nothing may be just starting or ending, or it is of an older version.
@@ -196,7 +217,8 @@ _SILENT_TRIES = 20
 async def run_background(
     paths: DataPaths, arguments: Arguments, interrupted: Interrupt, *, idle_s: float = IDLE_S
 ) -> int:
-    """Run the commands of other processes until nothing has run for `idle_s` seconds, or a window opens.
+    """Run the commands of other processes, and what is scheduled, until nothing has run for `idle_s` seconds
+    and no schedule is active, or a window opens.
 
     Returns at once where another Moot holds the data directory. Raises StorageError.
     """
@@ -206,21 +228,65 @@ async def run_background(
         return OK
     run, give_way = functools.partial(run_for_another, moot), functools.partial(put_away_all, moot)
     server = ControlServer(paths.control, run, give_way=give_way, end=interrupted.close)
+    schedules = moot.engine.schedules
+    schedules.begin = begin_in(moot)
     try:
         await server.start()
-        # Until nothing has run for that long, a window wants the data directory, or a signal asks to end.
-        loop = asyncio.get_running_loop()
-        used = loop.time()
-        while loop.time() - used < idle_s and not interrupted.is_set() and not server.given_way.is_set():
-            if server.busy or running_sessions(moot):
-                used = loop.time()
-            with contextlib.suppress(TimeoutError):
-                # A window waits for this one; a signal may wait a moment.
-                await asyncio.wait_for(server.given_way.wait(), _LOOK_S)
+        async with beside(schedules.keep(), server.given_way.wait(), interrupted.wait()) as (keeping, *ends):
+            # Until nothing has run for that long, a window wants the data directory, or a signal asks to end.
+            loop = asyncio.get_running_loop()
+            used = loop.time()
+            while loop.time() - used < idle_s and not any(end.done() for end in ends):
+                if server.busy or running_sessions(moot) or schedules.is_active():
+                    used = loop.time()
+                # It sleeps for long, so that a computer that rests is not woken up.
+                await asyncio.wait((keeping, *ends), timeout=idle_s / 2, return_when=asyncio.FIRST_COMPLETED)
+                if keeping.done():
+                    keeping.result()
         await (server.close() if interrupted.is_set() else server.drain())
     finally:
         await server.close()
         await moot.close()
+    return OK
+
+
+def start_background(paths: DataPaths) -> int:
+    """Start a Moot without a window that outlives this process and what ends it, and return its number;
+    it writes its complaints to a file.
+
+    Raises OSError, SubprocessError.
+    """
+    paths.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+    command = moot_command("background", "--data-dir", str(paths.root))
+    # An agent's environment may hold the agent's own keys besides those for Moot.
+    own_keys = {name: value for name, value in os.environ.items() if name.startswith("MOOT_KEY_")}
+    with complaints_of(paths).open("wb") as complaints:
+        where = {"env": moot_environment() | own_keys, "cwd": paths.root}
+        return start_detached(command, stdin=subprocess.DEVNULL, stderr=complaints, **where)
+
+
+def complaints_of(paths: DataPaths) -> Path:
+    """Return the file of what a Moot without a window complains of."""
+    return paths.logs / "background.log"
+
+
+async def background_at_login(paths: DataPaths, arguments: Arguments, out: Out) -> int:
+    """Let Moot start without a window at the user's login, or no longer, or say how that is."""
+    login, texts = BackgroundAtLogin(paths.root), load_texts(arguments.language)
+    pid = owner_pid(paths.control) if WriterLock(paths).is_held() else None
+    if arguments.values["action"] == "install":
+        login.install()
+        pid = pid or await asyncio.to_thread(start_background, paths)
+    elif arguments.values["action"] == "remove":
+        login.remove()
+    found = {"installed": login.is_installed(), "place": login.place, "running": pid is not None, "pid": pid}
+    lines = [
+        texts("cli.background.installed", place=login.place)
+        if found["installed"]
+        else texts("cli.background.not_installed"),
+        texts("cli.background.running", pid=pid) if pid is not None else texts("cli.background.not_running"),
+    ]
+    await out.write(json_line(found) if arguments.json else lines_text(lines))
     return OK
 
 

@@ -192,6 +192,22 @@ class SkillsChanged(Event):
     """A skill was added, allowed, removed or restored, or has changed; `session_id` is ""."""
 
 
+class SchedulesChanged(Event):
+    """A schedule was saved, deleted or restored, or a run of it began or ended; `session_id` is ""."""
+
+
+class ScheduleMissed(Event):
+    """A schedule was due and did not run; `session_id` is "".
+
+    `schedule` is its id, `due` when it was due, a time of day where the user is, `reason` why.
+    """
+
+    schedule: str
+    name: str
+    due: str
+    reason: str
+
+
 class SavedPromptsChanged(Event):
     """A prompt of the user's was saved, deleted or restored; `session_id` is ""."""
 

@@ -32,6 +32,7 @@ from app.core.definitions import QUEUED, Agent, Group, SavedPrompt, StepState, S
 from app.core.errors import BY_PROVIDER, FailureKind
 from app.core.frozen import Frozen
 from app.core.message import Attachment, Author, PromptReason, UsageEntry
+from app.core.schedule import Schedule
 from app.core.settings import RunLimits
 from app.core.texts import Texts
 
@@ -109,7 +110,9 @@ class Folder(Frozen):
     kind: str = "folder"
 
 
-Definition = TypeVar("Definition", Agent, Group, WorkflowDefinition, Panel, Decision, Folder, SavedPrompt)
+Definition = TypeVar(
+    "Definition", Agent, Group, WorkflowDefinition, Panel, Decision, Folder, SavedPrompt, Schedule
+)
 
 
 class AgentMode(StrEnum):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from app.core.events import Event
     from app.core.memory import Note
     from app.core.message import Message, Total, UsageEntry
+    from app.core.schedule import Schedule, ScheduleRun
     from app.core.servers import McpServer
     from app.core.session import Folder, Hit, Session, SessionSummary
     from app.core.session_files import FileVersion, Make, Writer
@@ -323,6 +324,7 @@ class Documents(Protocol):
     journal: DefinitionStore[Decision]
     folders: DefinitionStore[Folder]
     saved_prompts: DefinitionStore[SavedPrompt]
+    schedules: DefinitionStore[Schedule]
 
     @property
     def skills(self) -> SkillFiles:
@@ -378,6 +380,12 @@ class Documents(Protocol):
 
     async def change_notes(self, change: Change[tuple[Note, ...]]) -> None:
         """Change what assistants remember, keeping unknown fields and a previous copy."""
+
+    def schedule_runs(self) -> tuple[ScheduleRun, ...] | None:
+        """Return what came of each time a schedule was due, None where the file cannot be read."""
+
+    async def change_schedule_runs(self, change: Change[tuple[ScheduleRun, ...]]) -> None:
+        """Change what came of the times at which schedules were due."""
 
     def problems(self) -> tuple[Problem, ...]:
         """Return what could not be read, one entry a fault."""

@@ -1,4 +1,4 @@
-"""The facade of the engine: every command a face may give; made by the wiring, used by window and terminal.
+"""The facade of the engine: every command of the user interfaces; made by the wiring.
 
 The commands for stored data (backups, import and export, the trash) are `engine.archive`; the tools that the
 user has allowed to run without a question, for good or in a session, are `engine.permissions`.
@@ -21,6 +21,7 @@ from app.core.files import FileReader, Progress
 from app.core.frozen import Frozen
 from app.core.message import Message, Role
 from app.core.provider import Models, Network, NewVersions, ProviderStatus, TestResult
+from app.core.schedule import LoginStart, WallClock
 from app.core.session import DOCX, PDF, ExportFormat, Hit, Session, SessionSummary, Status, resumable
 from app.core.session_files import is_usual
 from app.core.settings import Settings
@@ -37,7 +38,7 @@ from app.core.store import (
     StoredSession,
     UsageLedger,
 )
-from app.core.texts import choose_language, escape_markdown
+from app.core.texts import Texts, choose_language, escape_markdown
 from app.core.tool import Tools
 from app.engine import providers
 from app.engine.availability import Availability, Queues, Slots, Strategy, policy_of
@@ -66,11 +67,12 @@ from app.engine.memory import Memory
 from app.engine.prompts import Prompts
 from app.engine.providers import Servers
 from app.engine.runner import Run, Sessions, check_open
+from app.engine.schedules import Schedules
 from app.engine.session_kinds import export, in_turns, kind_of
 from app.engine.turns.context import MeteredModels, Services
 from app.engine.usage_book import UsageBook
 from app.engine.voting import VotingChecks
-from app.engine.work import AllWork
+from app.engine.work import AllWork, WorkRow
 from app.engine.workflow.commands import Workflows
 
 __all__ = ["Candidate", "CouncilSetup", "DebateSetup", "Engine"]
@@ -316,7 +318,12 @@ class Archive:
     def _announce_documents(self) -> None:
         workers = (events.AssistantsChanged, events.GroupsChanged, events.WorkflowsChanged)
         others = (events.PanelsChanged, events.JournalChanged, events.ServersChanged, events.MemoryChanged)
-        more = (events.FoldersChanged, events.SavedPromptsChanged, events.SkillsChanged)
+        more = (
+            events.FoldersChanged,
+            events.SavedPromptsChanged,
+            events.SkillsChanged,
+            events.SchedulesChanged,
+        )
         for event in (*workers, *others, *more):
             self._bus.publish(event(session_id=""))
 
@@ -351,6 +358,7 @@ class Plugs(Frozen):
     files: FileReader
     network: Network
     new_versions: NewVersions
+    login_start: LoginStart
     as_html: Callable[[str], str]
     tamed: Callable[[str], str]
     embedded_problem: Callable[[], str]
@@ -396,6 +404,7 @@ class Engine:
         self.files = plugs.files
         self.session_files = plugs.session_files
         self.network, self.new_versions = plugs.network, plugs.new_versions
+        self.login_start = plugs.login_start
         self._prompts = prompts
         self._as_html, self._tamed = plugs.as_html, plugs.tamed
         self._embedded_problem = plugs.embedded_problem
@@ -435,7 +444,7 @@ class Engine:
         )
         bus.subscribe(self._on_events)
         self.queues = Queues(self._slots, self._directory, documents, bus)
-        self.work = AllWork(store, self._sessions, self.queues, self._directory, documents)
+        self.work = AllWork(store, self._sessions, self.queues, self._directory, documents, self._scheduled)
         self.keys = providers.Keys(documents, plugs.secrets, bus, self.providers)
         self.connections = Connections(documents, models, self.providers, self.save_provider, self.keys.set)
         self.local_models = LocalModels(documents, models, bus, self.settings, self.save_provider)
@@ -459,6 +468,8 @@ class Engine:
         ready, estimates = resources.groups, self.estimates
         self.groups = Groups(*shared, {}, *acting, self.assistants, prompts, ready, metered, estimates)
         self.workflows = Workflows(*shared, resources.workflows, *acting, metered)
+        files, again = (sessions, store.summaries, plugs.session_files), self._try_again
+        self.schedules = Schedules(*shared, self.folders, *files, again, WallClock(), sleep)
 
     # Sessions
 
@@ -592,6 +603,19 @@ class Engine:
             await self.chats.resume(live)
         else:
             self._sessions.run(live)
+
+    def _scheduled(self, texts: Texts) -> list[WorkRow]:
+        return self.schedules.rows(texts)
+
+    async def _try_again(self, session_id: str) -> None:
+        """Go on with a session whose models could not be asked, and follow it until it rests."""
+        live = await self.open(session_id)
+        last = live.turns.first(live.chat_session.chat.head) if live.session.chat is not None else None
+        if resumable(live.session) or last is None:
+            await self.resume(session_id)
+        else:
+            await self.chats.retry(session_id, last.id)
+        await self.wait(session_id)
 
     async def stop(self, session_id: str) -> None:
         """Stop a session; the text so far is kept, and `resume` undoes it."""

@@ -5,7 +5,7 @@ to the user is about, in a few words.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -96,6 +96,7 @@ class WorkState(StrEnum):
     STOPPED = "stopped"
     RUNNING = "running"
     WAITING = "waiting"
+    SCHEDULED = "scheduled"
     DONE = "done"
 
 
@@ -116,11 +117,12 @@ class WorkAction(StrEnum):
     RESUME = "resume"
     GIVE = "give"
     OPEN = "open"
+    EDIT = "edit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkRow:
-    """The work of one session.
+    """The work of one session, or one schedule, whose kind is SCHEDULE.
 
     `of` are the names of whose work it is, such as the group's, and `who` of those who hold it; `says` is
     what happens now as a sentence, `since` when it last changed (ISO 8601). `stands` says how far it is.
@@ -155,6 +157,7 @@ class WorkRow:
             return 0
 
 
+SCHEDULE = "schedule"
 NEVER = "~"
 """Later than every time in ISO 8601."""
 _ORDER = {state: place for place, state in enumerate(WorkState)}
@@ -171,6 +174,8 @@ class AllWork:
     _queues: Queues
     _directory: AgentDirectory
     _documents: Documents
+    # The rows of the schedules, those that are due first.
+    _schedules: Callable[[Texts], Sequence[WorkRow]]
     _kept: dict[str, tuple[SessionSummary, WorkRow | None]] = field(default_factory=dict, init=False)
     _made_with: tuple[Texts, Settings] | None = field(default=None, init=False)
 
@@ -182,6 +187,7 @@ class AllWork:
         found = [row for row in self._rows(texts) if row.state != WorkState.DONE or row.since >= done_since]
         # By age, as ids begin with their time, and then by state.
         found.sort(key=attrgetter("id"), reverse=True)
+        found += self._schedules(texts)
         found.sort(key=lambda row: _ORDER[row.state])
         return found
 

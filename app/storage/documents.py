@@ -26,6 +26,7 @@ from app.core.errors import BadInput, NotFound, Problem, StorageError
 from app.core.frozen import Frozen
 from app.core.memory import Note
 from app.core.provider import KnownModels
+from app.core.schedule import Schedule, ScheduleRun
 from app.core.servers import McpServer
 from app.core.session import Definition, Folder
 from app.core.settings import Settings, rules
@@ -291,6 +292,12 @@ class _Memory(Frozen):
     notes: tuple[Note, ...] = ()
 
 
+class _ScheduleRuns(Frozen):
+    """The contents of `schedule_runs.json`: what came of each time a schedule was due."""
+
+    runs: tuple[ScheduleRun, ...] = ()
+
+
 class JsonDocuments:
     """Reads the small documents once, and writes those that the user can change; `on_replaced` runs
     in a thread.
@@ -329,10 +336,13 @@ class JsonDocuments:
         self.folders = kept(Folder, "folders")
         self.saved_prompts = kept(SavedPrompt, "saved_prompts")
         self.skills = SkillFolders(paths, self._disk, self._run)
+        self.schedules = kept(Schedule, "schedules")
         self._folders: dict[str, DefinitionFolder[Any]] = {name: getattr(self, name) for name in DEFINITIONS}
         self._servers: tuple[McpServer, ...] = ()
         self._consents: frozenset[str] = frozenset()
         self._notes: tuple[Note, ...] = ()
+
+        self._due: tuple[ScheduleRun, ...] | None = ()
         self._problems: dict[str, list[Problem]] = {}
         # The documents that are read again where another program has changed them.
         self._loads = {
@@ -341,6 +351,7 @@ class JsonDocuments:
             paths.mcp: self._load_servers,
             paths.consents: self._load_consents,
             paths.memory: self._load_memory,
+            paths.schedule_runs: self._load_runs,
         }
 
     def load_settings(self) -> None:
@@ -529,12 +540,19 @@ class JsonDocuments:
     @awaited
     def change_notes(self, change: Change[tuple[Note, ...]]) -> None:
         """Write what `change` makes of the notes; unknown fields stay. Raises StorageError."""
-        path = self._paths.memory
-        self._look_again(path)
-        notes = change(self._notes)
-        document = json_file.own_document(self._disk, path, self._paths.quarantine)
-        whole = with_unknown(_Memory, document, plain(_Memory(notes=notes)))
-        self._write(path, {"version": VERSION, **whole})
+        self._change_own(self._paths.memory, lambda: _Memory(notes=change(self._notes)))
+
+    def schedule_runs(self) -> tuple[ScheduleRun, ...] | None:
+        """Return what came of each time a schedule was due, None where the file cannot be read."""
+        return self._due
+
+    @awaited
+    def change_schedule_runs(self, change: Change[tuple[ScheduleRun, ...]]) -> None:
+        """Write what `change` makes of what came of the times at which schedules were due.
+        Raises StorageError.
+        """
+        path = self._paths.schedule_runs
+        self._change_own(path, lambda: _ScheduleRuns(runs=change(self._due or ())))
 
     def problems(self) -> tuple[Problem, ...]:
         """Return the faults found in the documents."""
@@ -621,6 +639,19 @@ class JsonDocuments:
         elif found is not None:
             return json_file.with_defaults(type(nothing), found, problems)
         return nothing
+
+    def _load_runs(self) -> None:
+        path = self._paths.schedule_runs
+        runs = self._own(path, _ScheduleRuns()).runs
+        self._due = None if self._problems[path.stem] else runs
+
+    def _change_own(self, path: Path, make: Callable[[], Own]) -> None:
+        """Write a document of Moot's own as `make` says; unknown fields stay."""
+        self._look_again(path)
+        contents = make()
+        document = json_file.own_document(self._disk, path, self._paths.quarantine)
+        whole = with_unknown(type(contents), document, plain(contents))
+        self._write(path, {"version": VERSION, **whole})
 
     def _save_settings(self, change: Change[Settings]) -> None:
         try:

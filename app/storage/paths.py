@@ -4,7 +4,16 @@ import os
 import sys
 from pathlib import Path
 
-DEFINITIONS = ("assistants", "groups", "workflows", "panels", "journal", "folders", "saved_prompts")
+DEFINITIONS = (
+    "assistants",
+    "groups",
+    "workflows",
+    "panels",
+    "journal",
+    "folders",
+    "saved_prompts",
+    "schedules",
+)
 """The folders of the definitions, which are also the names of their attributes of `JsonDocuments`."""
 
 
@@ -28,6 +37,7 @@ class DataPaths:
         self.consents = root / "consents.json"
         self.memory = root / "memory.json"
         self.usage = root / "usage.jsonl"
+        self.schedule_runs = root / "schedule_runs.json"
         self.schema = root / "schema.json"
         self.index = root / "index.json"
         self.new_version = root / "new_version.json"

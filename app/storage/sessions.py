@@ -59,6 +59,7 @@ DEFINITION_KINDS = {
     "group_file": ("groups", "members"),
     "panel_file": ("panels", "participants"),
     "decision_file": ("journal", "decided"),
+    "schedule_file": ("schedules", "words"),
     "assistant": ("assistants", ""),
     "folder": ("folders", ""),
     "saved_prompt": ("saved_prompts", ""),

@@ -60,6 +60,10 @@ KEPT = 7
 MOST_RATIO = 50
 
 _MOST_NAME = 100
+_SMALL = (
+    *("settings.json", "providers.json", "mcp.json", "memory.json", "usage.jsonl"),
+    "schedule_runs.json",
+)
 
 
 def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
@@ -70,7 +74,7 @@ def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
         # A user may have put a link there, and its target is the user's data too.
         files = [*folder.glob("*.json"), *folder.glob(".versions/*/*.json")]
         found += [(file.relative_to(paths.root).as_posix(), file) for file in files if file.is_file()]
-    small = (paths.settings, paths.providers, paths.mcp, paths.memory, paths.usage)
+    small = (paths.settings, paths.providers, paths.mcp, paths.memory, paths.usage, paths.schedule_runs)
     found += [(file.name, file) for file in small if file.is_file()]
     for log in paths.files.glob(f"*/{VERSIONS}/{LOG}"):
         found.append((f"{_FILES}{log.parent.parent.name}.jsonl", log))
@@ -84,7 +88,7 @@ def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
 
 def may_be_packed(name: str) -> bool:
     """Return whether a backup may contain a file of this name; others are neither written nor read."""
-    if name in ("settings.json", "providers.json", "mcp.json", "memory.json", "usage.jsonl"):
+    if name in _SMALL:
         return True
     match name.split("/"):
         case ["contents", file]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from app.children.host_client import HostNetwork
+from app.children.login_start import BackgroundAtLogin
 from app.core.catalog import ProviderConfig
 from app.core.definitions import Agent
 from app.core.events import EventBus
@@ -117,6 +118,7 @@ async def _compare(server: WireServer, folder: Path, rounds: int) -> Result:
         files=FileReaders(),
         network=HostNetwork(Path("certificates.pem")),
         new_versions=VersionFile(Path("none"), Path("none")),
+        login_start=BackgroundAtLogin(Path("none")),
         as_html=as_html,
         tamed=tamed,
         embedded_problem=lambda: "not_installed",

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.children.host_client import HostNetwork
+from app.children.login_start import BackgroundAtLogin
 from app.core.catalog import ProviderConfig
 from app.core.criteria import Plan, PlanItem
 from app.core.definitions import Agent, Group, Leader
@@ -193,6 +194,7 @@ class ChatPlay:
             files=FileReaders(),
             network=HostNetwork(Path("certificates.pem")),
             new_versions=VersionFile(Path("none"), Path("none")),
+            login_start=BackgroundAtLogin(Path("none")),
             as_html=as_html,
             tamed=tamed,
             embedded_problem=lambda: "not_installed",

@@ -79,7 +79,7 @@ async def ask(
         raise BadInput("folder_only_new")
     where = await _where(run, in_folder, allow_files)
     who = await who_of(run, assistant)
-    attachments = await attachments_of(run, files, who, as_it_looks=as_it_looks)
+    attachments = (*run.attachments, *await attachments_of(run, files, who, as_it_looks=as_it_looks))
     if not session:
 
         async def start() -> str:

@@ -18,6 +18,7 @@ from typing import Any
 
 from app import __version__
 from app.children.host_client import answer_lines, child_process
+from app.children.login_start import BackgroundAtLogin
 from app.children.processes import IMPORT_CHECK
 from app.cli.arguments import Arguments
 from app.cli.commands.providers import key_text, provider_state
@@ -90,7 +91,12 @@ async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts
     left_out = ("PySide6_Essentials", "qasync") if missing else ()
     importing = start_owned(_import_faults([name for name in _PACKAGES if name not in left_out]))
     findings = [_newer(paths, texts), _data_dir(paths, texts), *_permissions(paths, texts)]
-    findings += [_lock(paths, texts), await _keyring(texts), _model_file(paths, texts)]
+    findings += [
+        _lock(paths, texts),
+        _login_start(paths, texts),
+        await _keyring(texts),
+        _model_file(paths, texts),
+    ]
     rest = [_qt(missing, texts), *_input_method(texts), *await _from_files(paths, texts)]
     rest += await asyncio.to_thread(_logs, paths, texts)
     faults = await importing
@@ -185,6 +191,12 @@ def _lock(paths: DataPaths, texts: Texts) -> Finding:
     if WriterLock(paths).is_held():
         return _finding("lock", texts("cli.doctor.lock_held", pid=owner_pid(paths.control) or "?"))
     return _finding("lock", texts("cli.doctor.lock_free"))
+
+
+def _login_start(paths: DataPaths, texts: Texts) -> Finding:
+    starts = BackgroundAtLogin(paths.root).is_installed()
+    found = texts("cli.doctor.login_start") if starts else texts("cli.doctor.no_login_start")
+    return _finding("login", found, unused=not starts)
 
 
 async def _keyring(texts: Texts) -> Finding:

@@ -16,7 +16,7 @@ from app.cli.printing.sessions import last_line
 from app.cli.terminal import Out
 from app.core.errors import BadInput
 from app.core.events import MessageFinished
-from app.core.message import Role
+from app.core.message import Attachment, Role
 from app.core.session import Status, has_ended
 from app.engine.export.event_lines import event_line
 from app.engine.session_kinds import session_document
@@ -24,14 +24,27 @@ from app.engine.work import NEVER, Needs, work_object
 from app.wiring import Moot
 
 
-async def run_command(moot: Moot, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
+async def run_command(
+    moot: Moot,
+    arguments: Arguments,
+    out: Out,
+    interrupted: Interrupt,
+    attachments: tuple[Attachment, ...] = (),
+) -> int:
     """Run a command and return its exit status.
 
-    `interrupted` asks it to pause what it runs. Raises MootError; ConnectionError when nobody reads its
-    output any more, and what it ran is then paused.
+    `interrupted` asks it to pause what it runs; `attachments` go with the first message. Raises MootError;
+    ConnectionError when nobody reads its output any more, and what it ran is then paused.
     """
     texts = load_texts(arguments.language or moot.engine.settings().language)
-    run = CommandRun(moot=moot, arguments=arguments, out=out, texts=texts, interrupted=interrupted)
+    run = CommandRun(
+        moot=moot,
+        arguments=arguments,
+        out=out,
+        texts=texts,
+        interrupted=interrupted,
+        attachments=attachments,
+    )
     if arguments.caller:
         return await calls.answer_call(run)
     function = function_of(arguments.command, arguments.action)

@@ -64,6 +64,8 @@ def _named(event: events.Event, text: str) -> tuple[str, dict[str, object]] | No
             return "availability.changed", fields_of(event, "assistant_id", "running", "queued", "waiting")
         case events.VotingChecked():
             return "voting.checked", fields_of(event, "model", "may_vote", "may_judge", "reason")
+        case events.ScheduleMissed():
+            return "schedule.missed", fields_of(event, "name", "due", "reason")
         case events.UsageReported():
             return "usage", {"turn_id": event.turn_id, **asdict(event.usage)}
         case events.LimitNear():

@@ -1,0 +1,216 @@
+"""The commands of schedules, and how a run of one begins: it gives a command of the terminal to itself."""
+
+import asyncio
+import shlex
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+from app.cli.arguments import Many, Typed, parse_arguments
+from app.cli.command_run import CommandRun
+from app.cli.commands import chats, debates, sessions
+from app.cli.interrupt import Interrupt
+from app.cli.printing.lines import columns, lines_text, load_texts
+from app.cli.terminal import Nobody
+from app.core.errors import BadInput
+from app.core.schedule import WEEKDAYS, Every, Schedule, ScheduleRun, WhenMissed, moment_of
+from app.core.texts import Texts
+from app.engine.export.event_lines import fields_of
+from app.engine.schedules import Begin, Schedules, when_text, why_text
+from app.wiring import Moot
+
+Name = Annotated[str, Typed(text="schedule_name", metavar="NAME")]
+# The option by which each command takes a file; a workflow takes none.
+_FILE = {"ask": "--file", "council": "--file", "debate": "--context"}
+
+
+class _Begun(Interrupt):
+    """Tells which session a command has begun, as soon as that is known."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__()
+        self._tell = tell
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        if name == "session_id":
+            self._tell(str(value))
+
+
+def begin_in(moot: Moot) -> Begin:
+    """Return what gives the command of a schedule in this Moot."""
+
+    async def begin(schedule: Schedule, files: Sequence[str], begun: Callable[[str], None]) -> None:
+        option, words = _FILE.get(schedule.words[0], ""), list(schedule.words)
+        for path in files if option else ():
+            words[1:1] = [option, path]
+        arguments = parse_arguments(words, load_texts(moot.engine.settings().language))
+        await sessions.run_command(moot, arguments, Nobody(), _Begun(begun), schedule.attachments)
+
+    return begin
+
+
+async def schedule_list(run: CommandRun) -> int:
+    """Print the schedules."""
+    schedules = run.moot.engine.schedules
+    rows = [schedule_object(schedules, each) for each in schedules.all()]
+    lines = columns(_cells(schedules, each, run.texts) for each in schedules.all())
+    return await run.answer(rows, lines_text(lines or [run.texts("schedule.none")]))
+
+
+async def schedule_add(
+    run: CommandRun,
+    name: Name,
+    at: Annotated[str, Typed("--at", text="schedule_at", metavar="ISO")] = "",
+    every: Annotated[str, Typed("--every", text="schedule_every", choices=[*Every][1:])] = "",
+    time: Annotated[str, Typed("--time", text="schedule_time", metavar="HH:MM")] = "",
+    on: Annotated[str, Typed("--on", text="schedule_on", metavar="DAYS")] = "",
+    missed: Annotated[str, Typed("--missed", text="schedule_missed", choices=WhenMissed)] = WhenMissed.RUN,
+    files_of: Annotated[str, Typed("--files-of", text="schedule_files_of", metavar="NAME")] = "",
+    *,
+    words: Annotated[Many, Typed(text="schedule_words", nargs="+", metavar="COMMAND")],
+) -> int:
+    """Let a command run by itself at a time, or again and again."""
+    schedules, texts = run.moot.engine.schedules, run.texts
+    if bool(at) == bool(every) or (at and (time or on)):
+        raise BadInput("schedule_when")
+    day, time = _day_and_time(at) if at else ("", time)
+    of = schedules.find(files_of).id if files_of else ""
+    schedule = Schedule(
+        id="",
+        name=name,
+        words=words,
+        every=every or Every.ONCE,
+        time=time,
+        date=day,
+        on=_days(on, every),
+        missed=missed,
+        files_of=of,
+    )
+    await check_words(run, schedule)
+    made = await schedules.make(schedule)
+    if not await asyncio.to_thread(run.moot.engine.login_start.is_installed):
+        await run.out.complain(texts("schedule.closed"))
+    line = "  ".join(_cells(schedules, made, texts))
+    return await run.answer(schedule_object(schedules, made), f"{line}\n")
+
+
+async def schedule_remove(run: CommandRun, name: Name) -> int:
+    """Move a schedule to the trash."""
+    schedules = run.moot.engine.schedules
+    found = schedules.find(name)
+    await schedules.delete(found.id)
+    return await run.answer(
+        schedule_object(schedules, found), run.texts("schedule.removed", name=found.name) + "\n"
+    )
+
+
+async def schedule_pause(run: CommandRun, name: Name) -> int:
+    """Let a schedule rest."""
+    return await _changed(run, name, paused=True)
+
+
+async def schedule_resume(run: CommandRun, name: Name) -> int:
+    """Let a schedule be due again from now on."""
+    return await _changed(run, name, paused=False)
+
+
+async def _changed(run: CommandRun, name: str, *, paused: bool) -> int:
+    schedules = run.moot.engine.schedules
+    found = await schedules.pause(schedules.find(name).id, paused=paused)
+    line = "  ".join(_cells(schedules, found, run.texts))
+    return await run.answer(schedule_object(schedules, found), f"{line}\n")
+
+
+async def schedule_run(run: CommandRun, name: Name) -> int:
+    """Begin a run now, and follow it until it rests."""
+    schedules = run.moot.engine.schedules
+    schedules.begin = begin_in(run.moot)
+    await run.unless_interrupted(await schedules.run_now(schedules.find(name).id))
+    return await schedule_runs(run, name)
+
+
+async def schedule_runs(run: CommandRun, name: Name) -> int:
+    """Print when a schedule was due, and what came of it."""
+    schedules, texts = run.moot.engine.schedules, run.texts
+    found = schedules.runs(schedules.find(name).id)
+    lines = columns(
+        (
+            each.due.replace("T", " "),
+            texts(f"schedule.state.{each.state}"),
+            each.session_id,
+            why_text(each.reason, texts),
+        )
+        for each in found
+    )
+    rows = [run_object(schedules, each) for each in found]
+    return await run.answer(rows, lines_text(lines or [texts("schedule.no_runs")]))
+
+
+async def check_words(run: CommandRun, schedule: Schedule) -> None:
+    """Raise BadInput where the command of a schedule cannot be given."""
+    arguments = parse_arguments(schedule.words, run.texts)
+    if schedule.files_of and arguments.command not in _FILE:
+        raise BadInput("schedule_no_files", command=arguments.command)
+    if arguments.command == "ask":
+        await chats.who_of(run, arguments.values["assistant"])
+    elif arguments.command == "workflow" and arguments.values.get("definition"):
+        run.moot.engine.workflows.find(arguments.values["definition"])
+    elif panel := arguments.values.get("panel"):
+        run.moot.engine.councils.panels.find(panel)
+    elif specs := arguments.values.get("participants"):
+        debates.participants_of(run, specs)
+
+
+def _cells(schedules: Schedules, schedule: Schedule, texts: Texts) -> tuple[str, ...]:
+    """Return what a line says of a schedule: its name, when it is due, how it stands."""
+    return (
+        schedule.name,
+        when_text(schedule, texts),
+        schedules.stands(schedule, texts),
+        shlex.join(schedule.words),
+    )
+
+
+def _day_and_time(typed: str) -> tuple[str, str]:
+    """Return the day and the time of a moment as typed, where the user is. Raises BadInput."""
+    try:
+        moment = datetime.fromisoformat(typed)
+    except ValueError:
+        raise BadInput("schedule_time", time=typed[:40]) from None
+    day, _, time = (
+        (moment.astimezone() if moment.tzinfo else moment).isoformat(timespec="minutes").partition("T")
+    )
+    return day, time[:5]
+
+
+def _days(typed: str, every: str) -> tuple[int, ...]:
+    """Return the weekdays or the days of the month that were typed. Raises BadInput."""
+    found = []
+    for word in typed.casefold().replace(",", " ").split():
+        if every == Every.WEEK and word[:3] in WEEKDAYS:
+            found.append(WEEKDAYS.index(word[:3]))
+        elif every == Every.MONTH and word.isdecimal():
+            found.append(int(word))
+        else:
+            raise BadInput("schedule_when")
+    return tuple(sorted(set(found)))
+
+
+def schedule_object(schedules: Schedules, schedule: Schedule) -> dict[str, Any]:
+    """Return a schedule as `moot schedule --json` prints it."""
+    due = schedules.next_at(schedule)
+    state = "paused" if schedule.paused else "active" if due is not None else "done"
+    return {
+        **fields_of(schedule, "id", "name", "missed", "reason"),
+        "command": list(schedule.words),
+        "state": state,
+        "next": due.astimezone(schedules.clock.zone()).isoformat() if due is not None else None,
+    }
+
+
+def run_object(schedules: Schedules, run: ScheduleRun) -> dict[str, Any]:
+    """Return a time at which a schedule was due as `moot schedule runs --json` prints it."""
+    zone = schedules.clock.zone()
+    due = moment_of(datetime.fromisoformat(run.due), zone).astimezone(zone).isoformat()
+    return {"due": due, **fields_of(run, "state", "session_id", "reason")}

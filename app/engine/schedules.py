@@ -1,0 +1,538 @@
+"""Schedules: chats, groups, workflows and decisions that run when they are due; `engine.schedules`.
+
+Whoever keeps the data directory calls `keep`. A time is noted on the disk before its run begins, so that a
+kill lets it run at most once: what was running then is paused, and the user goes on with it or not.
+"""
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from operator import attrgetter, itemgetter
+from pathlib import Path
+from typing import Any, Protocol
+
+from app.core.council import Ends
+from app.core.errors import BadInput, FailureKind, MootError, StorageError
+from app.core.events import EventBus, Notice, ScheduleMissed, SchedulesChanged
+from app.core.message import Role
+from app.core.owned_tasks import end_tasks, start_owned
+from app.core.schedule import (
+    MOST_LISTED,
+    SCHEDULED,
+    WEEKDAYS,
+    Every,
+    RunState,
+    Schedule,
+    ScheduleRun,
+    WallClock,
+    WhenMissed,
+    WhyMissed,
+    day_time,
+    due_after,
+    dues,
+    moment_of,
+)
+from app.core.session import Folder, Reason, Session, SessionSummary, Status, at_limit, main_code
+from app.core.settings import RunLimits
+from app.core.store import Documents, SessionFiles
+from app.core.texts import Texts
+from app.engine.library.definitions import Definitions, Folders, LibraryKind
+from app.engine.live_session import LiveSession
+from app.engine.names import normal
+from app.engine.runner import Sessions
+from app.engine.work import SCHEDULE, WorkAction, WorkRow, WorkState
+
+# How often it is looked whether something is due, in seconds.
+LOOK_S = 30.0
+# A time is missed where it begins later than this.
+LATE = timedelta(minutes=5)
+# How often a run is tried again that could not ask its models, and for how long.
+AGAIN_S, TRIES = 60.0, 60
+RETRIED = (FailureKind.NETWORK, FailureKind.NO_KEY)
+# After so many failures in a row a schedule is paused.
+MOST_FAILURES = 3
+# The clock may have been ahead when a time was noted: what it noted then does not count until it is so late.
+_AHEAD = timedelta(hours=1)
+_UNDER_WAY = (Status.RUNNING, Status.WAITING)
+
+_KIND = LibraryKind(Schedule, "schedule", attrgetter("schedules"), SchedulesChanged, (), by_name=False)
+
+
+class Begin(Protocol):
+    """Gives the command of a schedule, with paths of further files, and follows its session until it rests.
+
+    `begun` is told the session's id as soon as there is one. Raises MootError where it cannot begin.
+    """
+
+    async def __call__(
+        self, schedule: Schedule, files: Sequence[str], begun: Callable[[str], None]
+    ) -> None: ...
+
+
+async def _nothing(schedule: Schedule, files: Sequence[str], begun: Callable[[str], None]) -> None:  # noqa: ARG001
+    raise BadInput("schedule_command", commands=", ".join(SCHEDULED))
+
+
+class Schedules(Definitions[Schedule]):
+    """The commands of schedules, and what keeps them; `begin` is set by who keeps the data directory."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        bus: EventBus,
+        language: Callable[[], str],
+        folders: Folders,
+        sessions: Sessions,
+        summaries: Callable[[], Sequence[SessionSummary]],
+        files: SessionFiles,
+        try_again: Callable[[str], Awaitable[None]],
+        clock: WallClock,
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        super().__init__(_KIND, documents, bus, language, {})
+        self._folders = folders
+        self._sessions = sessions
+        self._summaries = summaries
+        self._files = files
+        self._try_again = try_again
+        self.clock = clock
+        self._sleep = sleep
+        self.begin: Begin = _nothing
+        self._began = clock.now()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        # When each schedule is due next, and of what that was found.
+        self._next: dict[str, tuple[Schedule, object, datetime | None]] = {}
+
+    # What the user sees
+
+    def runs(self, schedule_id: str) -> list[ScheduleRun]:
+        """Return the times at which a schedule was due, the newest first, as they are now."""
+        found = self._as_they_are(run for run in self._known() if run.schedule == schedule_id)
+        return sorted(found, key=attrgetter("due"), reverse=True)
+
+    def since(self, moment: str) -> list[ScheduleRun]:
+        """Return what came of the times that were noted since then (ISO 8601), the oldest first."""
+        return self._as_they_are(run for run in self._known() if run.at > moment)
+
+    def next_at(self, schedule: Schedule) -> datetime | None:
+        """Return when a schedule is due next, in UTC; None for never."""
+        due = None if schedule.paused else self._due(schedule)
+        return moment_of(due, self.clock.zone()) if due is not None else None
+
+    def next_times(self, schedule: Schedule, count: int) -> list[datetime]:
+        """Return the next days and times at which a schedule is due from now on, without their zone."""
+        found: list[datetime] = []
+        after: datetime | None = day_time(self.clock.now(), self.clock.zone())
+        while len(found) < count and after is not None and (after := due_after(schedule, after)) is not None:
+            found.append(after)
+        return found
+
+    def stands(self, schedule: Schedule, texts: Texts) -> str:
+        """Return how a schedule stands: when it is due next, or that it rests, and why."""
+        if schedule.paused:
+            return (
+                texts("schedule.paused_as", why=why_text(schedule.reason, texts))
+                if schedule.reason
+                else texts("schedule.paused")
+            )
+        due = self.next_at(schedule)
+        if due is None:
+            return texts("schedule.over")
+        return texts("schedule.next", when=f"{day_time(due, self.clock.zone()):%Y-%m-%d %H:%M}")
+
+    def is_active(self) -> bool:
+        """Say whether there is a schedule that will be due, or a run that is not over."""
+        return bool(self._tasks) or any(self.next_at(each) is not None for each in self.all())
+
+    def rows(self, texts: Texts) -> list[WorkRow]:
+        """Return the schedules as rows of work, those that are due first; not those that are over."""
+        found: list[tuple[str, WorkRow]] = []
+        for schedule in self.all():
+            due = self.next_at(schedule)
+            if due is None and not schedule.paused:
+                continue
+            runs = self.runs(schedule.id)
+            last = ""
+            if runs:
+                last = f"{runs[0].due[5:16].replace('T', ' ')} {texts(f'schedule.state.{runs[0].state}')}"
+            row = WorkRow(
+                id=schedule.id,
+                kind=SCHEDULE,
+                title=schedule.name,
+                state=WorkState.STOPPED if schedule.paused else WorkState.SCHEDULED,
+                says=" · ".join((when_text(schedule, texts), self.stands(schedule, texts))),
+                action=WorkAction.EDIT,
+                since=runs[0].at if runs else schedule.since,
+                limits=RunLimits(),
+                reason_code=schedule.reason,
+                stands=last,
+            )
+            found.append((stamp(due) if due else "", row))
+        return [row for _due, row in sorted(found, key=itemgetter(0))]
+
+    def is_running(self, schedule_id: str) -> bool:
+        """Say whether a run of a schedule is being followed here."""
+        return schedule_id in self._tasks
+
+    # What the user does
+
+    async def make(self, schedule: Schedule) -> Schedule:
+        """Save a new schedule, which is due from now on. Raises BadInput where it is never due."""
+        made = replace(schedule, since=stamp(self.clock.now()), paused=False, reason="")
+        check_when(made)
+        if made.every == Every.ONCE and self._due(made) is None:
+            raise BadInput("schedule_past")
+        return await self.save(made)
+
+    async def pause(self, schedule_id: str, *, paused: bool = True) -> Schedule:
+        """Let a schedule rest, or be due again from now on."""
+        fresh = {} if paused else {"since": stamp(self.clock.now())}
+        return await self.change(
+            schedule_id,
+            lambda found: replace(found, paused=paused, reason="", **fresh),  # type: ignore[arg-type]
+        )
+
+    async def run_now(self, schedule_id: str) -> "asyncio.Task[None]":
+        """Begin a run now, whatever the time, and return its task. Raises BadInput while one is under way."""
+        schedule = self.find(schedule_id)
+        if self._is_under_way(schedule):
+            raise BadInput("schedule_runs", name=schedule.name)
+        return await self._start(schedule, day_time(self.clock.now(), self.clock.zone()))
+
+    # Keeping them
+
+    async def keep(self) -> None:
+        """Begin what is due, until this is cancelled: what runs is then paused with its session."""
+        try:
+            await self._put_down()
+            while True:
+                await self.look()
+                await self._sleep(self._until_next())
+        finally:
+            await end_tasks(*self._tasks.values())
+
+    async def look(self) -> None:
+        """Begin what is due now, and note what was missed."""
+        now = self.clock.now()
+        for schedule in self.all():
+            due = None if schedule.paused else self._due(schedule)
+            if due is not None and moment_of(due, self.clock.zone()) <= now:
+                try:
+                    await self._meet(schedule, now)
+                except StorageError as error:
+                    # It is still due at the next look.
+                    self._tell_of("schedule_unwritten", name=schedule.name, why=error.code)
+
+    async def _meet(self, schedule: Schedule, now: datetime) -> None:
+        """Carry out the newest of the times that have come, and list those before it."""
+        zone, at = self.clock.zone(), stamp(now)
+        *before, last = dues(schedule, self._handled(schedule), now, zone)
+        missed = [_noted(schedule, due, RunState.MISSED, at, reason=WhyMissed.TOGETHER) for due in before]
+        why = ""
+        if self._is_under_way(schedule):
+            why = WhyMissed.UNFINISHED
+        elif now - moment_of(last, zone) > LATE and schedule.missed == WhenMissed.SKIP:
+            why = WhyMissed.CLOSED
+        if why:
+            missed.append(_noted(schedule, last, RunState.MISSED, at, reason=why))
+        if missed:
+            await self._note(*missed)
+            self._tell_missed(schedule, missed[-1])
+        if not why:
+            await self._start(schedule, last)
+
+    async def _start(self, schedule: Schedule, due: datetime) -> "asyncio.Task[None]":
+        run = _noted(schedule, due, RunState.RUNNING, stamp(self.clock.now()))
+        await self._note(run)
+        task = start_owned(self._carry_out(schedule, run), name=f"schedule {schedule.id}")
+        self._tasks[schedule.id] = task
+        task.add_done_callback(lambda _: self._tasks.pop(schedule.id, None))
+        self._tell()
+        return task
+
+    async def _carry_out(self, schedule: Schedule, run: ScheduleRun) -> None:
+        for tries in range(TRIES + 1):
+            run, code = await self._try(schedule, run)
+            if code not in RETRIED:
+                break
+            if tries < TRIES:
+                await self._sleep(AGAIN_S)
+        if code in RETRIED:
+            run = replace(run, state=RunState.MISSED, reason=code)
+            self._tell_missed(schedule, run)
+        await self._note(run)
+        self._tell()
+        await self._pause_failing(schedule)
+
+    async def _try(self, schedule: Schedule, run: ScheduleRun) -> tuple[ScheduleRun, str]:
+        """Begin a run, or go on with its session; return how it stands then, and why it failed."""
+        try:
+            if run.session_id:
+                await self._try_again(run.session_id)
+            else:
+                run = await self._first(schedule, run)
+        except MootError as error:
+            return replace(run, state=RunState.FAILED, reason=error.code), error.code
+        live = await self._sessions.open(run.session_id)
+        state, reason = state_of(live)
+        return replace(run, state=state, reason=reason), reason if state == RunState.FAILED else ""
+
+    async def _first(self, schedule: Schedule, run: ScheduleRun) -> ScheduleRun:
+        """Give the command and follow it; its session is noted as soon as there is one."""
+        loop = asyncio.get_running_loop()
+        begun: asyncio.Future[str] = loop.create_future()
+
+        def tell(session_id: str) -> None:
+            if session_id and not begun.done():
+                begun.set_result(session_id)
+
+        files = await self._files_of(schedule.files_of)
+        following = start_owned(self.begin(schedule, files, tell), name=f"run {schedule.id}")
+        try:
+            either: set[asyncio.Future[Any]] = {begun, following}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if begun.done():
+                run = replace(run, session_id=begun.result())
+                await self._note(run)
+                await self._sessions.move(run.session_id, await self._folder_of(schedule))
+            await following
+        finally:
+            await end_tasks(following)
+        return run
+
+    async def _folder_of(self, schedule: Schedule) -> str:
+        """Return the id of the folder of a schedule's sessions, which is made where there is none."""
+        known = self.get(schedule.id) or schedule
+        if self._folders.get(known.folder) is not None:
+            return known.folder
+        folder = await self._folders.save(Folder(id="", name=known.name))
+        if known is not schedule or self.get(schedule.id) is not None:
+            await self.change(schedule.id, lambda found: replace(found, folder=folder.id))
+        return folder.id
+
+    async def _pause_failing(self, schedule: Schedule) -> None:
+        """Pause a schedule whose last runs have all failed, and say so."""
+        ended = [run for run in self.runs(schedule.id) if run.state != RunState.MISSED][:MOST_FAILURES]
+        failed = [run for run in ended if run.state == RunState.FAILED]
+        if len(failed) == MOST_FAILURES and self.get(schedule.id) is not None:
+            reason = failed[0].reason
+            await self.change(schedule.id, lambda found: replace(found, paused=True, reason=reason))
+            self._tell_of("schedule_failed", name=schedule.name, count=MOST_FAILURES)
+
+    # What is known
+
+    def _known(self) -> tuple[ScheduleRun, ...]:
+        return self._documents.schedule_runs() or ()
+
+    def _handled(self, schedule: Schedule) -> datetime:
+        """Return the last time that was noted, else when it was made, as the user's day and time."""
+        now = self.clock.now()
+        latest = stamp(now + _AHEAD)
+        zone = self.clock.zone()
+        since = datetime.fromisoformat(schedule.since) if schedule.since else self._began
+        if since > now or self._documents.schedule_runs() is None:
+            # The clock was ahead, or nobody knows what ran.
+            since = self._began
+        noted = (run.due for run in self._known() if run.schedule == schedule.id and run.at <= latest)
+        last = max(noted, default="")
+        after = day_time(since, zone)
+        return max(after, datetime.fromisoformat(last)) if last else after
+
+    def _due(self, schedule: Schedule) -> datetime | None:
+        """Return the next day and time that was not noted yet; it may have come."""
+        known, runs = self._next.get(schedule.id), self._documents.schedule_runs()
+        if known is None or known[0] is not schedule or known[1] is not runs:
+            known = self._next[schedule.id] = (schedule, runs, due_after(schedule, self._handled(schedule)))
+        return known[2]
+
+    def _is_under_way(self, schedule: Schedule) -> bool:
+        if self.is_running(schedule.id):
+            return True
+        last = self._last_session(schedule.id)
+        return any(each.id == last and each.status in _UNDER_WAY for each in self._summaries())
+
+    def _last_session(self, schedule_id: str) -> str:
+        return next((run.session_id for run in self.runs(schedule_id) if run.session_id), "")
+
+    async def _files_of(self, schedule_id: str) -> list[str]:
+        """Return the paths of the files that the last run of a schedule has made, none without a schedule."""
+        if not (session_id := self._last_session(schedule_id)):
+            return []
+        folder = Path(self._files.folder(session_id))
+        return [str(folder / version.path) for version in await self._files.list(session_id)]
+
+    def _as_they_are(self, runs: Iterable[ScheduleRun]) -> list[ScheduleRun]:
+        """Return runs with the states that their sessions have by now: the user may have gone on with one."""
+        known = {summary.id: summary for summary in self._summaries()}
+
+        def now(run: ScheduleRun) -> ScheduleRun:
+            summary = known.get(run.session_id)
+            if summary is None or run.state == RunState.MISSED:
+                return run
+            if summary.status == Status.RUNNING:
+                return replace(run, state=RunState.RUNNING, reason="")
+            return replace(run, state=RunState.RAN, reason="") if _is_done(summary) else run
+
+        return [now(run) for run in runs]
+
+    # What is kept and told
+
+    async def _note(self, *runs: ScheduleRun) -> None:
+        """Keep what came of times, of very many of one schedule only the newest. Raises StorageError."""
+        new = {run.id: run for run in runs}
+
+        def change(known: tuple[ScheduleRun, ...]) -> tuple[ScheduleRun, ...]:
+            kept = [run for run in known if run.id not in new] + list(new.values())
+            counts = Counter(run.schedule for run in kept)
+            for run in tuple(kept):
+                if counts[run.schedule] > MOST_LISTED:
+                    counts[run.schedule] -= 1
+                    kept.remove(run)
+            return tuple(kept)
+
+        await self._documents.change_schedule_runs(change)
+
+    async def _put_down(self) -> None:
+        """Note as paused what ran when Moot ended: it never begins again by itself."""
+        left = [run for run in self._known() if run.state == RunState.RUNNING]
+        if left:
+            paused = (replace(run, state=RunState.PAUSED, reason=Reason.APP_RESTART) for run in left)
+            await self._note(*paused)
+
+    def _until_next(self) -> float:
+        """Return for how many seconds nothing is due, at most until the next look."""
+        now = self.clock.now()
+        times = [at for schedule in self.all() if (at := self.next_at(schedule)) is not None]
+        first = min(times, default=now + timedelta(seconds=LOOK_S))
+        return min(LOOK_S, max(0.1, (first - now).total_seconds()))
+
+    def _tell_missed(self, schedule: Schedule, run: ScheduleRun) -> None:
+        missed = {"schedule": schedule.id, "name": schedule.name, "due": run.due, "reason": run.reason}
+        self._bus.publish(ScheduleMissed(session_id="", **missed))
+
+    def _tell_of(self, code: str, **details: object) -> None:
+        self._bus.publish(Notice(session_id="", level="warning", code=code, details=details, sticky=True))
+
+    def _checked(self, definition: Schedule) -> Schedule:
+        schedule = super()._checked(definition)
+        if any(
+            normal(each.name).casefold() == normal(schedule.name).casefold()
+            for each in self._others(schedule)
+        ):
+            raise BadInput("schedule_name_taken", name=schedule.name)
+        if not schedule.words or schedule.words[0] not in SCHEDULED:
+            raise BadInput("schedule_command", commands=", ".join(SCHEDULED))
+        check_when(schedule)
+        return schedule
+
+    def _others(self, schedule: Schedule) -> Iterator[Schedule]:
+        return (each for each in self.all() if each.id != schedule.id)
+
+
+def check_when(schedule: Schedule) -> None:
+    """Raise BadInput where a schedule does not say when it is due."""
+    try:
+        datetime.fromisoformat(f"{schedule.date or '2000-01-01'}T{schedule.time}")
+    except ValueError:
+        raise BadInput("schedule_time", time=f"{schedule.date} {schedule.time}".strip()[:40]) from None
+    most = {Every.WEEK: range(7), Every.MONTH: range(1, 32)}.get(Every(schedule.every), range(0))
+    if not (schedule.every == Every.ONCE) == bool(schedule.date) or bool(schedule.on) != bool(most):
+        raise BadInput("schedule_when")
+    if not set(schedule.on) <= set(most):
+        raise BadInput("schedule_when")
+
+
+def stamp(moment: datetime) -> str:
+    """Return a time in UTC as it is written in a file."""
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def when_text(schedule: Schedule, texts: Texts) -> str:
+    """Return when a schedule is due: `Every week on Mon at 08:00`."""
+    if schedule.every == Every.ONCE:
+        return texts("schedule.when.once", date=schedule.date, time=schedule.time)
+    days = schedule.on
+    named = (
+        [texts(f"schedule.day.{WEEKDAYS[day]}") for day in days]
+        if schedule.every == Every.WEEK
+        else map(str, days)
+    )
+    return texts(f"schedule.when.{schedule.every}", days=", ".join(named), time=schedule.time)
+
+
+def why_text(reason: str, texts: Texts) -> str:
+    """Return why a time was missed, or a run failed or rests, in words; an unknown code unchanged."""
+    for key in (f"schedule.why.{reason}", f"reason.{reason}", f"failure.{reason}", f"error.{reason}"):
+        with contextlib.suppress(KeyError, IndexError):
+            return texts(key)
+    return reason
+
+
+def _noted(schedule: Schedule, due: datetime, state: str, at: str, *, reason: str = "") -> ScheduleRun:
+    when = due.isoformat(timespec="seconds")
+    names = {"id": f"{schedule.id} {when}", "schedule": schedule.id, "due": when}
+    return ScheduleRun(**names, state=state, at=at, reason=reason)
+
+
+def _is_done(session: Session | SessionSummary) -> bool:
+    """Say whether a session has come to its end and nothing went wrong."""
+    code = main_code(session.reason)
+    return (session.status == Status.COMPLETED and code != Reason.TOO_FEW) or (
+        session.status == Status.IDLE and not code
+    )
+
+
+def state_of(live: LiveSession) -> tuple[RunState, str]:
+    """Return what came of the run whose session this is, and why it did not end well."""
+    session, code = live.session, main_code(live.session.reason)
+    if _is_done(session):
+        return RunState.RAN, ""
+    failed = next((message.error for message in reversed(live.messages) if message.error), None)
+    by_user = code in (Reason.BY_USER, Reason.APP_CLOSED) or at_limit(session)
+    if session.status == Status.WAITING or by_user or code == Reason.CRITERIA_UNMET:
+        return RunState.PAUSED, code or Reason.QUESTION
+    return RunState.FAILED, failed.kind if failed else code
+
+
+def words_of(live: LiveSession) -> tuple[str, ...]:
+    """Return the command of the terminal that begins a session like this one.
+
+    Its first message's text stands in it; what was attached to that does not. Raises BadInput for a session
+    of another kind.
+    """
+    session = live.session
+    first = next((message for message in live.messages if message.role == Role.USER), None)
+    options: list[str] = []
+    for text in (each.text for each in session.criteria):
+        options += ["--done-means", text]
+    if debate := session.debate:
+        for each in debate.participants:
+            role = f":{each.role}" if each.role else ""
+            options += ["-p", f"{each.name}={each.provider}/{each.model}{role}"]
+        for option in debate.options:
+            options += ["--option", option.text]
+        ends = debate.council.ends if debate.council else Ends.VERDICT if debate.concludes else Ends.NONE
+        options += ["--rounds", str(debate.rounds)]
+        if debate.is_council:
+            rounds = debate.council.wanted_rounds if debate.council else 0
+            options[-2:] = ["--rounds", str(rounds)] if rounds else []
+            return ("council", *options, "--ends", ends, "--", debate.topic)
+        return ("debate", *options, "--mode", debate.mode, "--ends", ends, "--", debate.topic)
+    chat = session.chat
+    if chat is None or first is None:
+        raise BadInput("schedule_session", title=session.title)
+    if chat.limits is not None:
+        pairs = {"minutes": chat.limits.minutes, "calls": chat.limits.calls, "usd": chat.limits.usd}
+        for name, value in pairs.items():
+            options += [f"--budget-{name}", str(value)] if value else []
+    if chat.chosen_folder:
+        options += ["--in", chat.chosen_folder]
+    if work := session.workflow:
+        return ("workflow", "--definition", work.definition.id, *options, "--", work.command)
+    if chat.effort:
+        options += ["--effort", chat.effort]
+    who = session.group.name if session.group else chat.assistant_name
+    return ("ask", *options, "--", who, first.content)
