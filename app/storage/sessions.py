@@ -43,6 +43,7 @@ from app.storage.log import Replay, load_session, read_summary, read_tail
 from app.storage.paths import DataPaths
 from app.storage.session_files import ASIDE, FOLDER, VERSIONS, move_folder, remove_folder
 from app.storage.session_log import FLUSH_BYTES, RETRY_SECONDS, SessionLog, invalid_record, log_of
+from app.storage.skills import ZIP
 from app.storage.threads import Result, in_thread, settle
 
 TRASH_DAYS = 30
@@ -66,6 +67,9 @@ DEFINITION_KINDS = {
 }
 
 
+SKILL_KIND = "skill"
+
+
 def thrown_at(file: str) -> int | None:
     """Return when a file was deleted, in seconds since 1970; None if it is not one of ours."""
     parts = file.rsplit(".", 2)  # An assistant's id may contain dots.
@@ -78,7 +82,7 @@ def thrown(paths: DataPaths, disk: FileSystem) -> tuple[Thrown, ...]:
     found = [
         _thrown(paths, disk, stat, moment)
         for stat in disk.scan(paths.trash)
-        if (moment := thrown_at(stat.name)) is not None and stat.name.endswith((".json", ".jsonl"))
+        if (moment := thrown_at(stat.name)) is not None and stat.name.endswith((".json", ".jsonl", ZIP))
     ]
     return tuple(sorted(found, key=lambda item: (item.thrown_at, item.file), reverse=True))
 
@@ -91,6 +95,8 @@ def _thrown(paths: DataPaths, disk: FileSystem, one: FileStat, moment: int) -> T
         with contextlib.suppress(OSError):
             if summary := read_summary(disk, paths.trash / one.name):
                 title, kind = summary.title, summary.kind
+    elif one.name.endswith(ZIP):
+        kind = SKILL_KIND
     else:
         title, kind = _definition(paths.trash / one.name, name)
     names = {"file": one.name, "session_id": session_id, "kind": kind, "title": title}

@@ -125,10 +125,7 @@ class SkillFolders:
 
     def names(self) -> list[str]:
         """Return the names of the skills that are kept; blocks."""
-        with contextlib.suppress(OSError):
-            entries = [entry for entry in os.scandir(self._root) if is_skill_name(entry.name)]
-            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
-        return []
+        return _names(self._root)
 
     def put(self, name: str, contents: Contents) -> None:
         """Keep a skill in place of the one of its name; after a kill there is either of them. Blocks."""
@@ -188,28 +185,58 @@ class SkillFolders:
         return target.name
 
 
+def _names(root: Path) -> list[str]:
+    with contextlib.suppress(OSError):
+        entries = [entry for entry in os.scandir(root) if is_skill_name(entry.name)]
+        return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+    return []
+
+
 def _beside(name: str) -> tuple[str, str, str]:
     return f".{name}{_PART}", f".{name}{_NEW}", f".{name}{_OLD}"
 
 
+def files_of_skills(root: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the files of all skills, each with its name in a backup."""
+    for name in _names(root):
+        with contextlib.suppress(BadInput, OSError):
+            yield from ((f"skills/{name}/{path}", file) for path, file in _files_of(root / name))
+
+
+def fits_skill(name: str, contents: Contents) -> bool:
+    """Return whether files are the skill of a name."""
+    with contextlib.suppress(BadInput):
+        return _skill(name, contents).name == name
+    return False
+
+
 def read_folder(folder: Path) -> dict[str, bytes]:
     """Return the files of a skill, without links and what has no usual path. Raises BadInput, OSError."""
+    found, size = dict[str, bytes](), 0
     folder = folder.resolve(strict=True)
-    disk, found, size, seen, waiting = FolderDisk(folder), dict[str, bytes](), 0, 0, [""]
+    for path, place in _files_of(folder):
+        with FolderDisk(folder).open_read(place) as file:
+            found[path] = file.read(MOST_BYTES + 1 - size)
+        size += len(found[path])
+        if size > MOST_BYTES or len(found) > MOST_FILES:
+            raise _too_large(folder.name)
+    return found
+
+
+def _files_of(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the path of each file of a skill and its place. Raises BadInput for too many, OSError."""
+    folder = folder.resolve(strict=True)
+    disk, seen, waiting = FolderDisk(folder), 0, [""]
     while waiting:
         before = waiting.pop()
         for name, is_folder in sorted(disk.entries(folder / before)):
             seen += 1
-            path = _usual(before + name)
-            if path and is_folder:
+            if seen > _MOST_ENTRIES:
+                raise _too_large(folder.name)
+            if (path := _usual(before + name)) and is_folder:
                 waiting.append(f"{before}{name}/")
             elif path:
-                with disk.open_read(folder / before / name) as file:
-                    found[path] = file.read(MOST_BYTES + 1 - size)
-                size += len(found[path])
-            if size > MOST_BYTES or len(found) > MOST_FILES or seen > _MOST_ENTRIES:
-                raise _too_large(folder.name)
-    return found
+                yield path, folder / before / name
 
 
 def _usual(path: str) -> str:

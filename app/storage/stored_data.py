@@ -16,7 +16,7 @@ import os
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +28,8 @@ from app.core.errors import BadInput, NotFound, StorageError
 from app.core.frozen import Frozen
 from app.core.ids import derived_id, is_id, utc_now
 from app.core.message import Message, UsageEntry
+from app.core.session_files import is_usual
+from app.core.skills import is_skill_name
 from app.core.store import Backup, BackupContents, BackupReason, Difference, PackedDocument, PackedSession
 from app.core.turns import without_approvals
 from app.storage.codec import MessageReader, merge_patch, plain, read_session, summary_of, with_unknown
@@ -47,13 +49,21 @@ from app.storage.lines import READER, Op, by_number, encode_line, read_lines, wi
 from app.storage.log import read_log, stored_session
 from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.session_files import LOG, VERSIONS, bring_in, is_digest, versions_of
-from app.storage.sessions import DEFINITION_KINDS, JsonLogStore, remove_for_good, thrown, thrown_at
+from app.storage.sessions import (
+    DEFINITION_KINDS,
+    SKILL_KIND,
+    JsonLogStore,
+    remove_for_good,
+    thrown,
+    thrown_at,
+)
+from app.storage.skills import files_of_skills, fits_skill, read_folder
 from app.storage.threads import Result, awaited, in_thread
 from app.storage.usage_ledger import read_ledger
 
 MANIFEST = "moot-backup.json"
 BACKUP_VERSION = 1
-_SESSIONS, _FILES, _CONTENTS = "sessions/", "files/", "contents/"
+_SESSIONS, _FILES, _CONTENTS, _SKILLS = "sessions/", "files/", "contents/", "skills/"
 _LOGS = (_SESSIONS, _FILES)
 KEPT = 7
 # Data that compresses better than this is stored uncompressed, because readers refuse such a ratio.
@@ -74,6 +84,7 @@ def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
         # A user may have put a link there, and its target is the user's data too.
         files = [*folder.glob("*.json"), *folder.glob(".versions/*/*.json")]
         found += [(file.relative_to(paths.root).as_posix(), file) for file in files if file.is_file()]
+    found += files_of_skills(paths.skills)
     small = (paths.settings, paths.providers, paths.mcp, paths.memory, paths.usage, paths.schedule_runs)
     found += [(file.name, file) for file in small if file.is_file()]
     for log in paths.files.glob(f"*/{VERSIONS}/{LOG}"):
@@ -95,6 +106,8 @@ def may_be_packed(name: str) -> bool:
             return is_digest(file)
         case ["sessions" | "files", file]:
             return file.endswith(".jsonl") and is_id(file.removesuffix(".jsonl"))
+        case ["skills", skill, *path] if path:
+            return is_skill_name(skill) and is_usual("/".join(path))
         case [folder, file] if folder in (*DEFINITIONS, "drafts"):
             return _is_file_name(file) and file.endswith(".json")
         case [kind, ".versions", folder, file] if kind in DEFINITIONS:
@@ -314,7 +327,7 @@ def upgraded(name: str, data: bytes, have: int, steps: Sequence[Step] = STEPS) -
     """
     if name.startswith("sessions/"):
         return _upgraded_log(data, have, steps)
-    if not name.endswith(".json") or have > len(steps):
+    if not name.endswith(".json") or name.startswith(_SKILLS) or have > len(steps):
         return data
     found = parse_json(Path(name), data)
     if not isinstance(found, JsonFile):
@@ -382,22 +395,41 @@ class OpenBackup:
         sessions = [self._session(name) for name in self._zip.names if name.startswith(_SESSIONS)]
         sessions.sort(key=lambda session: (session.updated_at, session.id), reverse=True)
         states = ((name, self.document_state(name, data)) for name, data in self.documents())
-        documents = tuple(PackedDocument(name=name, state=state) for name, state in states)
+        skills = ((f"{_SKILLS}{name}", self.skill_state(name, held)) for name, held in self.skills())
+        documents = tuple(PackedDocument(name=name, state=state) for name, state in (*states, *skills))
         return BackupContents(backup=self.backup, sessions=tuple(sessions), documents=documents)
 
     def documents(self) -> Iterator[tuple[str, bytes]]:
-        """Yield name and bytes of everything except sessions and their files.
+        """Yield name and bytes of everything except sessions and their files, and skills.
 
         The usage ledger is left out too: it may be open, and is imported line by line.
         """
         for name in self._zip.names:
-            if name not in (MANIFEST, _LEDGER) and not name.startswith((*_LOGS, _CONTENTS)):
+            if name not in (MANIFEST, _LEDGER) and not name.startswith((*_LOGS, _CONTENTS, _SKILLS)):
                 data = upgraded(name, self._zip.read(name), self._schema)
                 if name == "mcp.json":
                     # With the secrets that the user wrote into the present file.
                     with contextlib.suppress(OSError):
                         data = unpacked(data, self._paths.mcp.read_bytes())
                 yield name, data
+
+    def skills(self) -> Iterator[tuple[str, dict[str, bytes]]]:
+        """Yield the name and the files of each skill."""
+        found: dict[str, list[str]] = {}
+        for name in self._zip.names:
+            if name.startswith(_SKILLS):
+                _, skill, path = name.split("/", 2)
+                found.setdefault(skill, []).append(path)
+        for skill, paths in found.items():
+            yield skill, {path: self._zip.read(f"{_SKILLS}{skill}/{path}") for path in paths}
+
+    def skill_state(self, name: str, contents: Mapping[str, bytes]) -> str:
+        """Compare a skill with the present one."""
+        if not (place := self._paths.skills / name).is_dir():
+            return Difference.MISSING if fits_skill(name, contents) else Difference.UNREADABLE
+        with contextlib.suppress(BadInput, OSError):
+            return Difference.SAME if read_folder(place) == contents else Difference.CHANGED
+        return Difference.CHANGED
 
     def usage(self) -> list[UsageEntry]:
         """Return the model calls in the backup's usage ledger."""
@@ -506,7 +538,7 @@ def unapproved(data: bytes) -> bytes:
     return with_line(data, replay.last_number + 1, ops) if ops else data
 
 
-_PARTS = ("sessions", "files", "drafts", *DEFINITIONS, "trash", "quarantine", "backups", "logs")
+_PARTS = ("sessions", "files", "drafts", "skills", *DEFINITIONS, "trash", "quarantine", "backups", "logs")
 OTHER = "other"
 
 
@@ -607,6 +639,9 @@ class FileArchive:
         if found.kind in ("provider", "server"):
             await self._documents.put_entry_back(file, found.kind)
             return ""
+        if found.kind == SKILL_KIND:
+            await self._documents.skills.put_back(file)
+            return ""
         if found.session_id:
             await self._store.restore(found.session_id, file)
             return found.session_id
@@ -703,6 +738,12 @@ class FileArchive:
                 with storage_errors(path):
                     write_whole(self._disk, path.resolve(), data)
                 names.append(name)
+        for name, contents in backup.skills():
+            state = backup.skill_state(name, contents)
+            wanted = state == store.Difference.MISSING or (state == store.Difference.CHANGED and replace)
+            if wanted and fits_skill(name, contents):
+                self._documents.skills.put(name, contents)
+                names.append(f"{_SKILLS}{name}")
         return tuple(names)
 
     async def _run(self, work: Callable[[], Result]) -> Result:
