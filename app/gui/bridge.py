@@ -47,6 +47,8 @@ class Bridge(QObject):
     groups_changed = Signal(object)
     folders_changed = Signal(object)
     saved_prompts_changed = Signal(object)
+    schedules_changed = Signal(object)
+    schedule_missed = Signal(object)
     workflows_changed = Signal(object)
     panels_changed = Signal(object)
     journal_changed = Signal(object)

@@ -407,7 +407,7 @@ async def test_the_menu_of_a_row_steers_it_and_stop_can_be_undone(busy):
     sessions = [await engine.chats.start(ONE.id, text) for text in ("One", "Two", "Three")]
     await until(lambda: len(jobs(person)) == 3)
     await shown(person)
-    usual = ["Pause", "Stop", "Raise the limit…", "Go to session"]
+    usual = ["Pause", "Stop", "Raise the limit…", "Go to session", "Repeat…"]
     assert list(menu_of(person, sessions[0])) == usual
     assert list(menu_of(person, sessions[2])) == [*usual[:2], "Move to front", *usual[2:]]
     third = jobs(person)[2][0]

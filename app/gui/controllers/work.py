@@ -1,6 +1,7 @@
 """Work: its page, with the queues of what waits for assistants, and the badge of what needs the user."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -11,14 +12,20 @@ from PySide6.QtCore import Signal
 from app.core.definitions import Agent
 from app.core.errors import MootError
 from app.core.events import MessageFinished
+from app.core.ids import utc_now
+from app.core.message import Role
+from app.core.schedule import Every, RunState, Schedule
 from app.core.session import Session, at_limit
 from app.core.texts import unmarked, visible
 from app.engine.availability import Job
-from app.engine.work import Needs, WorkAction, WorkRow, WorkState, name_of, questions_of
+from app.engine.library.definitions import MAX_NAME
+from app.engine.schedules import words_of
+from app.engine.work import SCHEDULE, Needs, WorkAction, WorkRow, WorkState, name_of, questions_of
 from app.gui.bridge import Bridge
 from app.gui.controllers.beside_chats import FilesController, GroupController
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.sessions import MainPages, SessionController
+from app.gui.dialogs.repeat_dialog import RepeatDialog
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import colours_of, names_of, time_text
 from app.gui.pages.work import work_page
@@ -31,7 +38,7 @@ from app.gui.widgets.text import set_shown
 from app.gui.window_frame import WindowFrame
 
 REFRESH_MS, TICK_MS, LATE_MS = 200, 1_000, 10_000
-SEEN = "work_seen"
+SEEN, RUNS_SEEN = "work_seen", "runs_seen"
 
 
 class WorkController(Controller):
@@ -71,12 +78,16 @@ class WorkController(Controller):
         gone = (bridge.session_deleted, bridge.session_restored)
         messages = (bridge.message_started, bridge.message_finished, bridge.prompt_asked, bridge.plan_changed)
         assistants = (bridge.step_changed, bridge.assistants_changed, bridge.availability_changed)
-        for changed in (*sessions, *gone, *messages, *assistants, self._language.changed):
+        schedules = (bridge.schedules_changed, bridge.schedule_missed)
+        for changed in (*sessions, *gone, *messages, *assistants, *schedules, self._language.changed):
             changed.connect(self._refresh_soon)
         self._pages.shown.connect(self._refresh_soon)
         bridge.message_finished.connect(self._on_message_finished)
         bridge.file_written.connect(lambda event: self._start(self._count_files((event.session_id,))))
         self._window.side_bar.work_button.clicked.connect(lambda: self.show())
+        self._run(self._window.side_bar.sessions.repeat_requested, self.repeat)
+        bridge.schedule_missed.connect(lambda _event: self._tell_away())
+        self._tell_away()
         # The questions that were open when the program last ended.
         self._start(self._then(self._engine.open_waiting, self.refresh))
 
@@ -174,7 +185,7 @@ class WorkController(Controller):
         page.chosen.connect(lambda _id: self._show_details())
         page.list.acted.connect(self._on_acted)
         for name, shown in details.buttons.items():
-            shown.clicked.connect(lambda _on, name=name: self._do(details.session_id, name))
+            shown.clicked.connect(lambda _on, name=name: self._do(details.row_id, name))
         page.list.asked.connect(self._do)
         self._files.keep(details.files, lambda: details.session_id)
         details.changed.connect(self._files.refresh)
@@ -228,7 +239,13 @@ class WorkController(Controller):
     def _do(self, session_id: str, what: str) -> None:
         """Do what the user asks of some work."""
         row = self._page.row(session_id) if self._page is not None else None
-        if what in (work_page.PAUSE, work_page.RESUME):
+        if row is not None and row.kind == SCHEDULE:
+            schedules, pauses = self._engine.schedules, what == work_page.PAUSE
+            runs = what == work_page.RUN_NOW
+            self._start(schedules.run_now(row.id) if runs else schedules.pause(row.id, paused=pauses))
+        elif what == work_page.REPEAT:
+            self._start(self.repeat(session_id))
+        elif what in (work_page.PAUSE, work_page.RESUME):
             (self._sessions.pause if what == work_page.PAUSE else self._sessions.resume)(session_id)
         elif what == work_page.STOP:
             resume = partial(self._sessions.resume, session_id)
@@ -254,7 +271,7 @@ class WorkController(Controller):
         if row is None:
             return
         self._seen |= {row.id: _need(row)} if row.needs else {}
-        if self._engine.live(row.id) is None:
+        if self._engine.live(row.id) is None and row.kind != SCHEDULE:
             self._start(self._then(partial(self._engine.open, row.id), self.refresh))
         self._refresh_soon()
 
@@ -264,6 +281,8 @@ class WorkController(Controller):
         if page is None or row is None:
             queues = self._engine.queues
             self._start(queues.hold(row_id, not queues.is_held(row_id)))
+        elif row.action == WorkAction.EDIT:
+            self._ask_when(self._engine.schedules.find(row.id))
         elif row.action == WorkAction.ANSWER:
             page.list.details_requested.emit()
             page.details.take_question()
@@ -328,6 +347,59 @@ class WorkController(Controller):
             show = partial(self._window.session_requested.emit, session_id)
             self._toasts.show_toast(words("queue.taken_out"), words("queue.open"), show, undoes=False)
 
+    # Schedules
+
+    async def repeat(self, session_id: str) -> None:
+        """Ask when something like a session runs by itself. Raises BadInput where that cannot be."""
+        live = await self._engine.open(session_id)
+        first = next((message for message in live.messages if message.role == Role.USER), None)
+        files = first.attachments if first is not None else ()
+        self._ask_when(
+            Schedule(
+                id="",
+                name=live.session.title[:MAX_NAME],
+                words=words_of(live),
+                every=Every.DAY,
+                time="08:00",
+                attachments=tuple(files),
+            )
+        )
+
+    def _ask_when(self, schedule: Schedule) -> None:
+        schedules, login = self._engine.schedules, self._engine.login_start
+        dialog = RepeatDialog(self._language, self._look, schedule, schedules, login, self._window)
+        dialog.removed.connect(lambda: self._start(self._remove(schedule)))
+        dialog.open_for(lambda chosen: self._start(self._keep(schedule, chosen)))
+
+    async def _keep(self, before: Schedule, chosen: Schedule) -> None:
+        schedules = self._engine.schedules
+        kept = await (schedules.make(chosen) if not chosen.id else schedules.save(chosen))
+        undo = partial(schedules.save, before) if before.id else partial(schedules.delete, kept.id)
+        said = schedules.stands(kept, self._language.texts)
+        self._offer_undo("schedule.kept", undo, name=kept.name, when=said)
+
+    async def _remove(self, schedule: Schedule) -> None:
+        await self._engine.schedules.delete(schedule.id)
+        restore = partial(self._engine.schedules.restore, schedule)
+        self._offer_undo("schedule.removed", restore, lasts=True, name=schedule.name)
+
+    def _tell_away(self) -> None:
+        """Say what schedules have run and missed since the last look, and lead to it."""
+        seen, now = self._state.text(RUNS_SEEN), utc_now()
+        self._state.keep(RUNS_SEEN, now)
+        count = Counter(run.state for run in self._engine.schedules.since(seen)) if seen else Counter()
+        if count:
+            ran, missed = count[RunState.RAN] + count[RunState.RUNNING], count[RunState.MISSED]
+            words, failed = self._language, count[RunState.FAILED] + count[RunState.PAUSED]
+            kinds = (
+                ("schedule.away.ran", ran),
+                ("schedule.away.missed", missed),
+                ("schedule.away.failed", failed),
+            )
+            said = ", ".join(words(key, count=number) for key, number in kinds if number)
+            text = words("schedule.away", what=said)
+            self._toasts.show_toast(text, words("side.work"), self.show, undoes=False)
+
     # Events
 
     def _on_message_finished(self, event: MessageFinished) -> None:
@@ -385,6 +457,8 @@ def _can_tell(row: WorkRow, session: Session | None) -> bool:
     """Say whether something can be said in a session: in a workflow until it is done, in a debate but
     in no council.
     """
+    if row.kind == SCHEDULE:
+        return False
     if session is not None and session.debate is not None:
         return session.debate.council is None and row.state != WorkState.DONE
     return row.state != WorkState.DONE or row.kind in ("chat", "group")

@@ -164,11 +164,19 @@ class WorkflowDisplay(ChatDisplay):
         return " · ".join(filter(None, (words("kind.workflow"), super().mode(session, words))))
 
 
+class ScheduleDisplay(KindDisplay):
+    """Schedules, which are no sessions, but stand among the work."""
+
+    icon = "calendar"
+    has_name = True
+
+
 KINDS: dict[str, KindDisplay] = {
     "debate": DebateDisplay(),
     "chat": ChatDisplay(),
     "group": GroupDisplay(),
     "workflow": WorkflowDisplay(),
+    "schedule": ScheduleDisplay(),
 }
 _UNKNOWN = KindDisplay()
 

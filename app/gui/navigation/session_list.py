@@ -235,6 +235,7 @@ class SessionList(ItemList):
     new_folder_requested = Signal(str)
     folder_requested = Signal(str, str)
     decision_requested = Signal(str)
+    repeat_requested = Signal(str)
     folded = Signal()
     several_deleted = Signal(object)
 
@@ -442,6 +443,7 @@ class SessionList(ItemList):
         if not row.read_only:
             menu.addAction(f"{words('side.rename')}\tF2", lambda: self.rename_requested.emit(row_id))
             self._add_folders(menu, (row_id,))
+        menu.addAction(words("repeat.ask"), lambda: self.repeat_requested.emit(row_id))
         menu.addAction(words("journal.keep_decision"), lambda: self.decision_requested.emit(row_id))
         exports = menu.addMenu(words("top.export"))
         for name in EXPORTS:

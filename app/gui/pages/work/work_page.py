@@ -22,7 +22,7 @@ from app.core.draft import Draft
 from app.core.message import Message
 from app.core.session import RESTART
 from app.core.texts import amount_text, exact, unmarked, visible
-from app.engine.work import Needs, WorkAction, WorkRow, WorkState
+from app.engine.work import SCHEDULE, Needs, WorkAction, WorkRow, WorkState
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.descriptions import KINDS, icon_of, kind_text
 from app.gui.pages.chat.chat_composer import LimitsButton
@@ -135,7 +135,7 @@ class WorkRows(ItemModel):
             stands=row.stands,
             age=age,
             files=files,
-            cost=cost_text(row, words),
+            cost="" if row.kind == SCHEDULE else cost_text(row, words),
             share=min(1.0, (row.cost_usd or 0) / limit) if limit else -1,
         )
 
@@ -212,9 +212,11 @@ class WorkDelegate(ItemDelegate):
 
 
 PAUSE, STOP, RESUME, OPEN, FRONT, RAISE = "pause", "stop", "resume", "open", "front", "raise"
+RUN_NOW, REPEAT = "run_now", "repeat"
 _ICONS = {PAUSE: "pause", RESUME: "play", STOP: "square", OPEN: "external-link"}
 _WORDS = {PAUSE: "discussion.pause", STOP: "discussion.stop", RESUME: "discussion.resume"}
 _WORDS |= {FRONT: "queue.front", RAISE: "work.raise", OPEN: "queue.open"}
+_WORDS |= {RUN_NOW: "schedule.run_now", REPEAT: "repeat.ask"}
 
 
 def _is_held(row: WorkRow) -> bool:
@@ -224,17 +226,19 @@ def _is_held(row: WorkRow) -> bool:
 
 def _offered(row: WorkRow) -> set[str]:
     """Return what can be asked of some work."""
+    if row.kind == SCHEDULE:
+        return {RUN_NOW, RESUME if row.state == WorkState.STOPPED else PAUSE}
     asked = {OPEN, *((PAUSE, STOP) if _is_held(row) or row.state == WorkState.WAITING else ())}
     # The step that failed can also be tried again by the same assistant.
     asked |= {RESUME} if row.action == WorkAction.RESUME or (row.step and row.reason_code) else set()
     asked |= {RAISE} if row.kind != "debate" and row.state != WorkState.DONE else set()
-    return asked | ({FRONT} if row.job else set())
+    return asked | {REPEAT} | ({FRONT} if row.job else set())
 
 
 class WorkTable(ActingList):
     """The list of work; acts on a row once its action has been shown for half a second.
 
-    Emits asked(id, PAUSE, STOP, RESUME, OPEN, FRONT or RAISE).
+    Emits asked(id, what), which is PAUSE, STOP, RESUME, OPEN, FRONT, RAISE, RUN_NOW or REPEAT.
     """
 
     asked = Signal(str, str)
@@ -472,7 +476,12 @@ class WorkDetails(Details):
 
     @property
     def session_id(self) -> str:
-        """The id of the session that is shown, "" for none."""
+        """The id of the session that is shown, "" for none, as for a schedule."""
+        return "" if self._row is None or self._row.kind == SCHEDULE else self._row.id
+
+    @property
+    def row_id(self) -> str:
+        """The id of the session or the schedule that is shown, "" for none."""
         return self._row.id if self._row is not None else ""
 
     def show_work(
@@ -503,7 +512,7 @@ class WorkDetails(Details):
         if row is not None:
             facts = (kind_text(row.kind, words), exact(", ".join(row.of)))
             self._kind.setText(" · ".join(filter(None, facts)))
-            self._cost.setText(cost_text(row, words))
+            self._cost.setText("" if row.kind == SCHEDULE else cost_text(row, words))
             self._title.setText(exact(row.title))
             offered = _offered(row)
             for name, shown in self.buttons.items():

@@ -1,0 +1,106 @@
+"""Schedules in the window: made from a session, listed in Work, changed, run, removed, and what ran meanwhile."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from app.core.schedule import Every, RunState, ScheduleRun
+from app.engine.work import WorkRow
+from app.gui.dialogs.repeat_dialog import RepeatDialog
+from app.gui.pages.work.work_page import WorkTable
+from app.gui.widgets.controls import Choice
+from app.gui.widgets.notices import Toast
+from app.storage.documents import JsonDocuments
+from app.storage.paths import DataPaths
+from tests.app_driver import Person, at_window, until
+from tests.stories.every_kind import furnish
+from tests.wire import WireServer
+from tests.wire.fixtures import wire_home, wire_servers
+
+__all__ = ["wire_home", "wire_servers"]
+
+
+def toasts(person: Person) -> list[str]:
+    return [toast.text for toast in person.window.findChildren(Toast)]
+
+
+async def ask_again(person: Person, row_id: str) -> None:
+    """Press the button of a row of Work, which does nothing until it has been shown for a moment."""
+    table = person.find("work_list", WorkTable)
+
+    def asks() -> bool:
+        if table.choose(row_id):
+            table.act(row_id)
+        return person.sees("repeat_remove")
+
+    await until(asks)
+
+
+async def test_a_session_is_repeated_changed_and_removed(
+    qapp: object, wire_home: dict[str, WireServer], data_dir: Path, home: Path
+) -> None:
+    furnish(data_dir, wire_home)
+    async with at_window(data_dir, language="en") as person:
+        engine = person.window.controller.engine
+        session_id = await engine.chats.start("keeper", "Keep my list.")
+        await engine.wait(session_id)
+        await person.window.controller.work.repeat(session_id)
+        dialog = person.find("repeat_dialog", RepeatDialog)
+        assert dialog.windowTitle() == "Repeat “Keep my list.”"
+        await person.choose("repeat_every", "Every week")
+        await person.choose("repeat_day", "Thursday")
+        await person.write("repeat_time", "25:00")
+        assert not person.find("repeat_save").isEnabled()
+        await person.write("repeat_time", "07:30")
+        await person.click("repeat_login_accept")
+        assert engine.login_start.is_installed() and home in Path(engine.login_start.place).parents
+        await person.click("repeat_save")
+        await until(lambda: len(engine.schedules.all()) == 1)
+        (made,) = engine.schedules.all()
+        assert (made.every, made.on, made.time, made.words) == (
+            Every.WEEK,
+            (3,),
+            "07:30",
+            ("ask", "--", "Keeper", "Keep my list."),
+        )
+        person.window.controller.work.show()
+        table = person.find("work_list", WorkTable)
+        await until(lambda: any(not isinstance(row, str) and row.id == made.id for row in table.work.rows))
+        (row,) = [row for row in table.work.rows if isinstance(row, WorkRow) and row.id == made.id]
+        assert row.says.startswith("Every Thursday at 07:30 · next on 20")
+        await ask_again(person, made.id)
+        await person.choose("repeat_every", "Every month")
+        await person.choose("repeat_day", "day 31")
+        assert "31" in person.find("repeat_day", Choice).currentText()
+        await person.click("repeat_save")
+        await until(lambda: engine.schedules.all()[0].every == Every.MONTH)
+        await ask_again(person, made.id)
+        await person.click("repeat_remove")
+        await until(lambda: engine.schedules.all() == ())
+        person.window.controller.undo()
+        await until(lambda: [each.on for each in engine.schedules.all()] == [(31,)])
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "While you were away: 1 ran, 2 missed"), ("ko", "자리를 비운 동안: 1건 실행, 2건 놓침")],
+)
+async def test_what_ran_meanwhile_is_said_at_the_next_start(
+    qapp: object, data_dir: Path, language: str, said: str
+) -> None:
+    async with at_window(data_dir, language=language):
+        pass
+    documents = JsonDocuments(DataPaths(data_dir))
+    await documents.load()
+    later = (
+        (datetime.now(UTC) + timedelta(minutes=1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    )
+    states = (RunState.RAN, RunState.MISSED, RunState.MISSED)
+    runs = tuple(
+        ScheduleRun(id=f"s {day}", schedule="s", due=f"2026-11-0{day}T08:00:00", state=state, at=later)
+        for day, state in enumerate(states, 1)
+    )
+    await documents.change_schedule_runs(lambda _: runs)
+    async with at_window(data_dir, language=language) as person:
+        await until(lambda: said in toasts(person))
