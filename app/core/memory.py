@@ -27,6 +27,30 @@ class Origin(StrEnum):
     TOOL = "tool"
 
 
+class SaidToProposal(StrEnum):
+    """What the user said to a proposal; an open one has none."""
+
+    KEPT = "kept"
+    REFUSED = "refused"
+
+
+class Proposal(Frozen):
+    """A note that an assistant has proposed, as the result of its call holds it; the note gets
+    the id of that message.
+
+    `local` is what the card chooses first: whether the model that proposed it is on this computer. The other
+    fields are those of the note; `answer` is a SaidToProposal, "" while it waits.
+    """
+
+    text: str
+    agent: str = ""
+    folder: str = ""
+    local: bool = False
+    origin: str = Origin.CHAT
+    source: str = ""
+    answer: str = ""
+
+
 class Note(Frozen):
     """Something to remember, for the assistant of the id `agent`, or for all in the folder of the id
     `folder`.
@@ -50,4 +74,5 @@ class Note(Frozen):
 def origin_text(texts: Texts, note: Note) -> str:
     """Return where a note is from, for people; of a page the address without its scheme."""
     key, name = f"memory.from.{note.origin}", note.title if note.origin == Origin.CHAT else note.source
+    name = texts(f"tool.{name}.name") if f"tool.{name}.name" in texts else name
     return texts(key if key in texts else "unknown", name=name.partition("://")[2] or name)

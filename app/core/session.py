@@ -152,6 +152,7 @@ class SessionSummary(NamedTuple):
     cost_usd: float | None = 0.0
     chosen_folder: str = ""
     damaged: int = 0
+    proposed: tuple[str, ...] = ()
 
 
 class Hit(Frozen):
@@ -371,7 +372,8 @@ class Chat(Frozen):
     both "" for that. `choice` is for the answer that was asked for again with it. `instructions` and
     `context` are those of its folder when it came there. `limits` are those chosen for this session, None for
     those of the settings. `chosen_folder` is the folder of the user's in which its files are, "" for one of
-    its own. One that is `forgetful` is told no notes, and none are proposed there.
+    its own. One that is `forgetful` is told no notes, and none are proposed there. `proposed` are
+    the ids of the messages with proposals that wait for the user.
     """
 
     assistant_id: str
@@ -395,6 +397,7 @@ class Chat(Frozen):
     limits: RunLimits | None = None
     chosen_folder: str = ""
     forgetful: bool = False
+    proposed: tuple[str, ...] = ()
 
 
 class GroupState(Frozen):
@@ -486,6 +489,11 @@ class Session(Frozen):
     def chosen_folder(self) -> str:
         """The folder that the user chose for its files, "" for its own."""
         return self.chat.chosen_folder if self.chat is not None else ""
+
+    @property
+    def proposed(self) -> tuple[str, ...]:
+        """The ids of the messages with proposed notes that wait for the user."""
+        return self.chat.proposed if self.chat is not None else ()
 
     @property
     def unused_summaries(self) -> tuple[str, ...]:

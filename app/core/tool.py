@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 from app.core.criteria import Criterion, Plan, PlanItem
 from app.core.definitions import Agent, ServerPrompt
 from app.core.frozen import Frozen
+from app.core.memory import Proposal
 from app.core.message import Attachment, Author, Message, Prompt
 from app.core.servers import McpServer
 from app.core.session import AgentMode
@@ -78,7 +79,8 @@ class ToolResult(Frozen):
 
     `control` is continue, wait (for the answer to `prompt`) or end (the turn). `resources` are MCP-UI
     resources and links to resources in the form of the protocol, `attachments` pictures and other files; both
-    are kept with the message. `say` is what the assistant says to the user with it, as its last text.
+    are kept with the message. `say` is what the assistant says to the user with it, as its last text,
+    `proposal` a note that it proposes, so far without where it is from.
     """
 
     content: str
@@ -88,6 +90,7 @@ class ToolResult(Frozen):
     attachments: tuple[Attachment, ...] = ()
     prompt: Prompt | None = None
     say: str = ""
+    proposal: Proposal | None = None
 
 
 def is_page(resource: Mapping[str, object]) -> bool:

@@ -418,11 +418,11 @@ class Engine:
         self.folders = Folders(*shared, {}, plugs.files)
         self.saved_prompts = Definitions(PROMPT_KIND, *shared, resources.saved_prompts)
         sessions = Sessions(store, bus, self._run_of, self.folders.briefed, self._check_readable)
+        self.memory = Memory(documents, bus, plugs.secrets, store, sessions.open_to_change)
         self._sessions = sessions
         self.live, self.open, self.wait = sessions.live, sessions.open, sessions.wait
         self.put_away, self.move, self.ask_again = sessions.put_away, sessions.move, self._calls.end_pause
         self.assistants = Assistants(*shared, resources.assistants, tools)
-        self.memory = Memory(documents, bus, plugs.secrets)
         self.skills = Skills(*shared)
         known = (self.providers, self.assistants, facts, self.skills)
         self._directory = AgentDirectory(documents, tools, *known)
@@ -439,6 +439,7 @@ class Engine:
             drafts=self.drafts,
             count=TokenCount(),
             clock=clock,
+            memory=self.memory,
             outsider=lambda models: self._debaters.outsider_of(models),
             check_item=check_item,
         )

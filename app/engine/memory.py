@@ -4,20 +4,40 @@ Notes are told in the user's own chats and groups alone: never in debates, counc
 session in which a program has spoken over MCP.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.core.definitions import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.events import EventBus, MemoryChanged
 from app.core.ids import new_id, utc_now
-from app.core.memory import MAX_NOTE, MOST_NOTES, MOST_TOLD, Note
-from app.core.store import Documents, Secrets
+from app.core.json_values import object_in
+from app.core.memory import (
+    MAX_NOTE,
+    MOST_NOTES,
+    MOST_PROPOSALS,
+    MOST_TOLD,
+    Note,
+    Origin,
+    Proposal,
+    SaidToProposal,
+)
+from app.core.message import Attachments, Message, MessageState, Role
+from app.core.store import Documents, Secrets, SessionStore
 from app.core.texts import clean_text
+from app.core.tool import READ_FILE_PART, ToolError
 from app.engine.history import tokens_of
 from app.engine.live_session import LiveSession
 
 Notes = tuple[Note, ...]
+
+# What reads from outside, with the argument that says what.
+_READS: Mapping[str, tuple[str, str]] = {
+    "web_fetch": (Origin.PAGE, "url"),
+    "read_file": (Origin.FILE, "path"),
+    READ_FILE_PART: (Origin.FILE, "name"),
+}
+_SEARCH = "web_search"
 
 
 def remembers(agent: Agent, live: LiveSession) -> bool:
@@ -27,6 +47,32 @@ def remembers(agent: Agent, live: LiveSession) -> bool:
         return False
     by_program = any(message.author.program for message in live.messages)
     return agent.remembers and not session.chat.forgetful and not by_program
+
+
+def origin_of(live: LiveSession, own: Collection[str]) -> tuple[str, str]:
+    """Return where what is said in a session now may be from: what was read from outside last, and the name
+    of that.
+
+    This is Moot's word and not the model's. `own` are the keys of Moot's tools; any other is from outside.
+    """
+    calls = {(message.turn_id, call.id): call for message in live.messages for call in message.tool_calls}
+    for message in reversed(live.messages):
+        call = calls.get((message.turn_id, message.tool_call_id or ""))
+        if message.by_user and message.attachments:
+            return Origin.FILE, _names(message.attachments)
+        if message.role != Role.TOOL or message.state != MessageState.DONE or call is None:
+            continue
+        if call.name in _READS:
+            origin, argument = _READS[call.name]
+            return origin, str((object_in(call.arguments) or {}).get(argument, ""))[:MAX_NOTE]
+        if call.name == _SEARCH or call.name not in own:
+            return Origin.TOOL, call.name.partition("__")[2] or call.name
+    context = live.session.chat.context if live.session.chat is not None else ()
+    return (Origin.FILE, _names(context)) if context else (Origin.CHAT, "")
+
+
+def _names(files: Attachments) -> str:
+    return ", ".join(file.name for file in files)[:MAX_NOTE]
 
 
 def told(notes: Iterable[Note], *, local: bool) -> Notes:
@@ -49,6 +95,9 @@ class Memory:
     _documents: Documents
     _bus: EventBus
     _secrets: Secrets
+    _store: SessionStore
+    # Opens a session to change it.
+    _open: Callable[[str], Awaitable[LiveSession]]
 
     def all(self) -> Notes:
         """Return all notes, the newest first."""
@@ -100,6 +149,67 @@ class Memory:
         if self._secrets.redact(text) != text:
             raise BadInput("note_has_key")
         return text
+
+    # Proposals
+
+    def proposed(self, proposal: Proposal, said: Sequence[Message]) -> Proposal:
+        """Return a note that an assistant proposes in a turn, as it may be shown. Raises ToolError."""
+        try:
+            text = self.checked(proposal.text)
+        except BadInput as error:
+            raise ToolError("remember: a note has at most 500 characters, and never a key.") from error
+        if sum(message.proposal is not None for message in said) >= MOST_PROPOSALS:
+            raise ToolError("remember: three things in an answer are enough. Propose no more now.")
+        same = self.of(agent=proposal.agent, folder=proposal.folder)
+        if any(note.text == text for note in same):
+            raise ToolError("remember: this is remembered already.")
+        return replace(proposal, text=text)
+
+    def open_in(self, live: LiveSession) -> list[Message]:
+        """Return the proposals of a session that wait, the oldest first."""
+        known = (live.turns.messages.get(message_id) for message_id in live.session.proposed)
+        return [each for each in known if each is not None and each.proposal and not each.proposal.answer]
+
+    async def open(self) -> list[tuple[LiveSession, Message]]:
+        """Return all proposals that wait for the user, those of the newest session first."""
+        found = []
+        for summary in self._store.summaries():
+            if summary.proposed and not summary.read_only:
+                live = await self._open(summary.id)
+                found += [(live, message) for message in self.open_in(live)]
+        return found
+
+    async def keep(self, session_id: str, message_id: str, text: str, *, local: bool) -> None:
+        """Keep what was proposed, as the user has changed it."""
+        live, proposal = await self._waiting(session_id, message_id)
+        whom = {name: getattr(proposal, name) for name in ("agent", "folder", "origin", "source")}
+        # With the message's id: where this was cut off before the answer was saved, the same again adds
+        # nothing.
+        await self.add(Note(id=message_id, text=text, local=local, title=live.session.title, **whom))
+        await self._answer(live, message_id, SaidToProposal.KEPT)
+
+    async def refuse(self, session_id: str, message_id: str) -> None:
+        """Keep nothing of what was proposed."""
+        live, _ = await self._waiting(session_id, message_id)
+        await self._answer(live, message_id, SaidToProposal.REFUSED)
+
+    async def _waiting(self, session_id: str, message_id: str) -> tuple[LiveSession, Proposal]:
+        live = await self._open(session_id)
+        message = live.turns.messages.get(message_id)
+        if message is None or message.proposal is None or message.proposal.answer:
+            raise NotFound("note_not_found", note=message_id)
+        return live, message.proposal
+
+    async def _answer(self, live: LiveSession, message_id: str, answer: str) -> None:
+        message, chat = live.turns.messages[message_id], live.chat_session.chat
+        assert message.proposal is not None
+        message = replace(message, proposal=replace(message.proposal, answer=answer))
+        left = tuple(other for other in chat.proposed if other != message_id)
+        # Its place in the list of sessions stays the same.
+        same = live.session.updated_at
+        live.finish_message(message, chat=replace(chat, proposed=left), updated_at=same)
+        await self._store.flush(live.id)
+        self._bus.publish(MemoryChanged(session_id=""))
 
     async def _change(self, change: Callable[[Notes], Notes]) -> None:
         await self._documents.change_notes(change)

@@ -18,6 +18,7 @@ from app.core.definitions import SWITCH_ASSISTANT, Agent, Creativity, Group, Lea
 from app.core.frozen import Frozen
 from app.core.ids import new_id, utc_now
 from app.core.json_values import object_in
+from app.core.memory import REMEMBER
 from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role, ToolCall
 from app.core.provider import CachePlan, ModelRequest
 from app.core.session import AgentMode, AnswerChoice
@@ -108,7 +109,7 @@ def root_turn(
         stack=(agent.id,),
         mode=chat.mode,
         follows=chat.head,
-        given=(*given, *file_tools(live, model)),
+        given=(*given, *file_tools(live, model), *_memory_tools(agent, live)),
     )
     # They may say otherwise what it follows.
     return replace(turn, **fields)  # type: ignore[arg-type]
@@ -142,11 +143,16 @@ def turn_below(
             mode=mode,
             follows=turn.follows,
             task=task,
-            given=file_tools(live, model),
+            given=(*file_tools(live, model), *_memory_tools(agent, live)),
         )
     else:
         found = root_turn(agent, live, directory, follows=turn.turn_id)
     return replace(found, turn_id=turn_id, parent_turn_id=turn.turn_id, parent_call_id=call_id, mode=mode)
+
+
+def _memory_tools(agent: Agent, live: LiveSession) -> tuple[str, ...]:
+    """Return the set for memory, where a turn may have it."""
+    return (REMEMBER,) if remembers(agent, live) else ()
 
 
 def notes_for(agent: Agent, live: LiveSession, directory: AgentDirectory, model: AgentModel) -> Notes:

@@ -516,7 +516,7 @@ UNPRICED = -1.0
 # What a summary has of its session as it is.
 _SHOWN = (
     *("id", "kind", "title", "status", "reason", "created_at"),
-    *("folder", "asked_by", "always", "chosen_folder"),
+    *("folder", "asked_by", "always", "chosen_folder", "proposed"),
 )
 
 

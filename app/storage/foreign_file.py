@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from lzma import LZMAError
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -218,4 +219,7 @@ def read_exported(session: object, messages: Sequence[object]) -> StoredSession:
             raise BadInput("import_wrong", where=f"messages[{place}]", detail=detail[:80])
         seen.add(message.id)
         read.append(mended_message(message))
-    return StoredSession(session=mended_session(found), messages=read)
+    # What somebody else's assistant proposed is not asked here.
+    found = mended_session(found)
+    found = replace(found, chat=replace(found.chat, proposed=())) if found.chat is not None else found
+    return StoredSession(session=found, messages=read)

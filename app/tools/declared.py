@@ -7,6 +7,7 @@ description stands in the docstring's `Args:`. Schemas stay flat, because not ev
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, fields
+from keyword import iskeyword
 from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
@@ -68,9 +69,11 @@ def signature_of(function: Callable[..., Any], given: tuple[type, ...]) -> Signa
         if hints[name] in given:
             ours[name] = hints[name]
             continue
-        properties[name] = {**_schema(hints[name]), "description": meanings[name]}
+        # A parameter whose name Python keeps for itself ends in a line that models do not see.
+        shown = name.rstrip("_")
+        properties[shown] = {**_schema(hints[name]), "description": meanings[name]}
         if parameter.default is inspect.Parameter.empty:
-            required.append(name)
+            required.append(shown)
     parameters = {"type": "object", "properties": properties, "required": required}
     return Signature(" ".join(description.split()), parameters, ours)
 
@@ -191,7 +194,8 @@ class Declared:
         signature = signature_of(self.function, (Outside, ToolContext))
 
         async def run(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-            checked = signature.checked(self.key, arguments)
+            found = signature.checked(self.key, arguments)
+            checked = {f"{name}_" if iskeyword(name) else name: value for name, value in found.items()}
             for name, kind in signature.given.items():
                 checked[name] = outside if kind is Outside else context
             return await self.function(**checked)

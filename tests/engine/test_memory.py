@@ -1,5 +1,7 @@
 """What assistants remember: what is kept, who is told it and where, and that what was sent stays as it was."""
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,11 +10,18 @@ import pytest
 from app.core.catalog import ProviderConfig
 from app.core.definitions import Agent
 from app.core.errors import BadInput, NotFound
-from app.core.memory import MAX_NOTE, MOST_NOTES, Note, Origin
+from app.core.events import MemoryProposed
+from app.core.memory import MAX_NOTE, MOST_NOTES, REMEMBER, Note, Origin, Proposal, SaidToProposal
+from app.core.message import Attachment, Message, Role
 from app.core.session import Folder
+from app.core.tool import Tool
+from app.engine.export.event_lines import event_line
+from app.engine.memory import origin_of
 from app.storage.secrets import Redactor
-from tests.builders import Bench, a_bench, a_log_store, a_setup, left_open
-from tests.engine.test_turn import agent
+from app.tools import memory
+from app.tools.declared import Outside
+from tests.builders import Bench, Script, a_bench, a_log_store, a_setup, left_open
+from tests.engine.test_turn import a_tool, agent, calling
 from tests.memory import MemorySecrets
 
 DOGS = "The user has two dogs."
@@ -26,10 +35,26 @@ FAR = (
 )
 
 
-def _bench(folder: Path, *agents: Agent) -> Bench:
+TOOLS = tuple(
+    declared.bind(Outside(call=None, settings=None, open_link=None, files=None)) for declared in memory.TOOLS
+)  # type: ignore[arg-type]
+
+
+async def _bench(
+    folder: Path, *agents: Agent, tools: Sequence[Tool] = TOOLS, script: Sequence[Script] = ()
+) -> Bench:
     secrets = MemorySecrets()
     secrets.redact = Redactor().redact  # type: ignore[method-assign]
-    made = a_bench(a_log_store(folder), agents=agents or (agent(),), providers=FAR, secrets=secrets)
+    store = a_log_store(folder)
+    await asyncio.to_thread(store.prepare)
+    made = a_bench(
+        store,
+        agents=agents or (agent(),),
+        providers=FAR,
+        secrets=secrets,
+        tools=tools,
+        script=list(script),
+    )
     left_open.append(made)
     return made
 
@@ -49,7 +74,7 @@ def _system(bench: Bench) -> str:
 
 
 async def test_a_note_is_told_to_its_assistant_alone(data_dir: Path) -> None:
-    bench = _bench(data_dir, agent(), agent("other"))
+    bench = await _bench(data_dir, agent(), agent("other"))
     note = await bench.engine.memory.add(Note(id="", text=f"  {DOGS}\n", agent="main"))
     assert (note.text, note.origin, bool(note.id), bool(note.at)) == (DOGS, Origin.TYPED, True, True)
     await _said(bench, "Hello")
@@ -59,7 +84,7 @@ async def test_a_note_is_told_to_its_assistant_alone(data_dir: Path) -> None:
 
 
 async def test_what_is_from_elsewhere_is_told_with_its_source(data_dir: Path) -> None:
-    bench = _bench(data_dir)
+    bench = await _bench(data_dir)
     await bench.engine.memory.add(
         Note(id="", text=DOGS, agent="main", origin=Origin.PAGE, source="https://dogs.example/two")
     )
@@ -68,7 +93,7 @@ async def test_what_is_from_elsewhere_is_told_with_its_source(data_dir: Path) ->
 
 
 async def test_a_folders_notes_are_told_in_its_sessions(data_dir: Path) -> None:
-    bench = _bench(data_dir)
+    bench = await _bench(data_dir)
     folder = await bench.engine.folders.save(Folder(id="", name="Dogs"))
     await bench.engine.memory.add(Note(id="", text=DOGS, folder=folder.id))
     await _said(bench, "Hello")
@@ -81,7 +106,7 @@ async def test_a_folders_notes_are_told_in_its_sessions(data_dir: Path) -> None:
 async def test_a_new_note_is_told_with_the_next_message_and_nothing_sent_before_changes(
     data_dir: Path,
 ) -> None:
-    bench = _bench(data_dir)
+    bench = await _bench(data_dir)
     await bench.engine.memory.add(Note(id="", text="An old note.", agent="main"))
     session_id = await _said(bench, "One")
     first = bench.models.requests[-1].messages
@@ -103,7 +128,7 @@ async def test_a_new_note_is_told_with_the_next_message_and_nothing_sent_before_
 
 
 async def test_only_models_of_this_computer_are_told_what_is_for_them(data_dir: Path) -> None:
-    bench = _bench(data_dir, agent(), agent("near", provider="remote1", model="model-1"))
+    bench = await _bench(data_dir, agent(), agent("near", provider="remote1", model="model-1"))
     for who in ("main", "near"):
         await bench.engine.memory.add(Note(id="", text=DOGS, agent=who, local=True))
     await _said(bench, "Hello")
@@ -117,14 +142,14 @@ async def test_only_models_of_this_computer_are_told_what_is_for_them(data_dir: 
 
 
 async def test_an_assistant_that_does_not_remember_is_told_nothing(data_dir: Path) -> None:
-    bench = _bench(data_dir, agent(remembers=False))
+    bench = await _bench(data_dir, agent(remembers=False))
     await bench.engine.memory.add(Note(id="", text=DOGS, agent="main"))
     await _said(bench, "Hello")
     assert DOGS not in str(bench.models.requests[-1].messages)
 
 
 async def test_a_program_and_a_debate_are_told_nothing(data_dir: Path) -> None:
-    bench = _bench(data_dir)
+    bench = await _bench(data_dir)
     folder = await bench.engine.folders.save(Folder(id="", name="Dogs"))
     for whom in ({"agent": "main"}, {"agent": "p0"}, {"folder": folder.id}):
         await bench.engine.memory.add(Note(id="", text=DOGS, **whom))
@@ -135,7 +160,7 @@ async def test_a_program_and_a_debate_are_told_nothing(data_dir: Path) -> None:
 
 
 async def test_the_newest_notes_have_room(data_dir: Path) -> None:
-    bench = _bench(data_dir)
+    bench = await _bench(data_dir)
     for number in range(60):
         await bench.engine.memory.add(Note(id="", text=f"Note {number:02}: " + "word " * 95, agent="main"))
     await _said(bench, "Hello")
@@ -152,14 +177,14 @@ async def test_the_newest_notes_have_room(data_dir: Path) -> None:
     ],
 )
 async def test_what_may_not_be_kept_is_refused(data_dir: Path, text: str, code: str) -> None:
-    bench = _bench(data_dir)
+    bench = await _bench(data_dir)
     with pytest.raises(BadInput) as refused:
         await bench.engine.memory.add(Note(id="", text=text, agent="main"))
     assert (refused.value.code, bench.engine.memory.all()) == (code, ())
 
 
 async def test_a_note_is_edited_and_there_is_an_end_to_their_number(data_dir: Path) -> None:
-    bench = _bench(data_dir)
+    bench = await _bench(data_dir)
     memory = bench.engine.memory
     first = await memory.add(Note(id="", text=DOGS, agent="main"))
     await memory.edit(first.id, "The user has three dogs.")
@@ -173,3 +198,117 @@ async def test_a_note_is_edited_and_there_is_an_end_to_their_number(data_dir: Pa
     await memory.edit(first.id, DOGS)
     with pytest.raises(NotFound):
         await memory.remove("gone")
+
+
+def _proposing(text: str = DOGS, whom: str = "me", *before: tuple[str, object]) -> list[Script]:
+    return [calling(*before, (REMEMBER, {"text": text, "for": whom})), ["Noted."]]
+
+
+def _results(bench: Bench, session_id: str) -> list[Message]:
+    return [message for message in bench.messages(session_id) if message.role == Role.TOOL]
+
+
+async def test_a_proposal_waits_for_the_user_and_blocks_nothing(data_dir: Path) -> None:
+    bench = await _bench(data_dir, agent(tools=(REMEMBER,)), script=_proposing())
+    session_id = await _said(bench, "I have two dogs.")
+    [result] = _results(bench, session_id)
+    assert result.proposal == Proposal(text=DOGS, agent="main", origin=Origin.CHAT)
+    assert bench.messages(session_id)[-1].content == "Noted."
+    [(live, waiting)] = await bench.engine.memory.open()
+    assert (live.id, waiting.id, list(bench.engine.chats.needs_you())) == (session_id, result.id, [])
+    [told] = [event for event in bench.events if isinstance(event, MemoryProposed)]
+    line = event_line(told)
+    assert line is not None and (line["event"], line["text"]) == ("memory.proposed", DOGS)
+    assert bench.engine.memory.all() == ()
+
+
+async def test_it_is_kept_as_the_user_has_changed_it_also_after_a_restart(data_dir: Path) -> None:
+    bench = await _bench(data_dir, agent(tools=(REMEMBER,)), script=_proposing())
+    session_id = await _said(bench, "I have two dogs.")
+    await bench.engine.shutdown()
+    again = await _bench(data_dir, agent(tools=(REMEMBER,)))
+    [(live, message)] = await again.engine.memory.open()
+    assert message.proposal is not None and message.proposal.text == DOGS
+    place = live.session.updated_at
+    # Cut off between the note and the answer, the card is still there, and a second yes adds nothing.
+    await again.engine.memory.add(Note(id=message.id, text="Half done.", agent="main"))
+    await again.engine.memory.keep(session_id, message.id, "The user has two old dogs.", local=True)
+    [note] = again.engine.memory.all()
+    assert (note.id, note.text, note.local) == (message.id, "The user has two old dogs.", True)
+    assert (note.agent, note.origin, note.title) == ("main", Origin.CHAT, live.session.title)
+    assert (await again.engine.memory.open(), live.session.updated_at) == ([], place)
+    kept = live.turns.messages[message.id].proposal
+    assert kept is not None and kept.answer == SaidToProposal.KEPT
+    with pytest.raises(NotFound):
+        await again.engine.memory.refuse(session_id, message.id)
+
+
+async def test_what_is_refused_is_not_kept(data_dir: Path) -> None:
+    bench = await _bench(data_dir, agent(tools=(REMEMBER,)), script=_proposing())
+    session_id = await _said(bench, "I have two dogs.")
+    [result] = _results(bench, session_id)
+    await bench.engine.memory.refuse(session_id, result.id)
+    assert (await bench.engine.memory.open(), bench.engine.memory.all()) == ([], ())
+
+
+async def test_moot_says_where_a_proposal_is_from(data_dir: Path) -> None:
+    tools = (*TOOLS, a_tool("web_fetch", group="web"), a_tool("house__prices"))
+    keys = tuple(tool.key for tool in tools)
+    page = ("web_fetch", {"url": "https://dogs.example/"})
+    script = [calling(page), *_proposing(), calling(("house__prices", {})), ["Seen."]]
+    bench = await _bench(data_dir, agent(tools=keys), tools=tools, script=script)
+    session_id = await _said(bench, "Read it.")
+    proposal = _results(bench, session_id)[-1].proposal
+    assert proposal is not None
+    assert (proposal.origin, proposal.source) == (Origin.PAGE, "https://dogs.example/")
+    await _said(bench, "And the prices?", session_id)
+    live = bench.engine.live(session_id)
+    assert live is not None
+    assert origin_of(live, frozenset((REMEMBER, "web_fetch"))) == (Origin.TOOL, "prices")
+    bench = await _bench(data_dir / "other", agent(tools=(REMEMBER,)), script=_proposing())
+    session_id = await bench.engine.chats.start(
+        "main", "Read it.", (Attachment(name="dogs.md", media_type="text/markdown", text="Two"),)
+    )
+    await bench.engine.wait(session_id)
+    proposal = _results(bench, session_id)[-1].proposal
+    assert proposal is not None and (proposal.origin, proposal.source) == (Origin.FILE, "dogs.md")
+
+
+@pytest.mark.parametrize(
+    ("text", "whom", "says"),
+    [
+        ("The key is sk-ant-api03-" + "Ab3" * 30, "me", "never a key"),
+        ("x" * (MAX_NOTE + 1), "me", "at most 500 are taken"),
+        (DOGS, "folder", "in no folder"),
+        (DOGS, "everybody", 'must be one of "me", "folder"'),
+    ],
+)
+async def test_what_may_not_be_proposed_is_refused(data_dir: Path, text: str, whom: str, says: str) -> None:
+    bench = await _bench(data_dir, agent(tools=(REMEMBER,)), script=_proposing(text, whom))
+    session_id = await _said(bench, "Hello")
+    [result] = _results(bench, session_id)
+    assert says in result.content and result.proposal is None
+    assert await bench.engine.memory.open() == []
+
+
+async def test_three_in_an_answer_are_enough(data_dir: Path) -> None:
+    calls = [(REMEMBER, {"text": f"Thing {number}.", "for": "me"}) for number in range(4)]
+    bench = await _bench(data_dir, agent(tools=(REMEMBER,)), script=[calling(*calls), ["Noted."]])
+    session_id = await _said(bench, "Hello")
+    results = _results(bench, session_id)
+    assert [result.proposal is not None for result in results].count(True) == 3
+    assert "Propose no more" in "".join(result.content for result in results)
+
+
+async def test_the_tool_is_there_only_where_notes_are_told(data_dir: Path) -> None:
+    def offered(bench: Bench) -> list[str]:
+        return [str(tool["function"]["name"]) for tool in bench.models.requests[-1].tools]  # type: ignore[index]
+
+    bench = await _bench(
+        data_dir, agent(tools=(REMEMBER,)), agent("off", tools=(REMEMBER,), remembers=False), agent("bare")
+    )
+    await _said(bench, "Hello")
+    assert offered(bench) == [REMEMBER]
+    for who, how in (("off", {}), ("bare", {}), ("main", {"asked_by": "Claude Code"})):
+        await _said(bench, "Hello", to=who, **how)
+        assert offered(bench) == []

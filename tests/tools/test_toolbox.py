@@ -83,6 +83,7 @@ async def test_the_allow_list(desk: Desk) -> None:
     both = (AgentMode.DEFAULT, AgentMode.SETTINGS)
     assert rows == {
         "web_fetch": ("web", True, False, both),
+        "remember": ("remember", True, False, both),
         "web_search": ("web", True, False, both),
         "open_url": ("web", False, True, (AgentMode.DEFAULT,)),
         "get_pages": ("pages", True, False, both),

@@ -56,6 +56,8 @@ def _named(event: events.Event, text: str) -> tuple[str, dict[str, object]] | No
             return "file.written", {**asdict(file), "deleted": file.gone}
         case events.PlanChanged():
             return "plan.changed", fields_of(event, "plan")
+        case events.MemoryProposed(proposal=proposal):
+            return "memory.proposed", {"message_id": event.message_id, **plain(proposal)}
         case events.StepChanged(step=step):
             return "step.changed", {"step_id": step.id, **fields_of(step, "state", "reason")}
         case events.CriterionChecked():

@@ -27,6 +27,7 @@ from app.core.errors import BadInput, MootError
 from app.core.events import AssistantsChanged
 from app.core.files import SeenAs
 from app.core.frozen import Frozen
+from app.core.memory import REMEMBER
 from app.core.message import Consent, Message, MessageState, Prompt, Role
 from app.core.provider import FactSource, ModelFacts, ProviderStatus
 from app.core.session import AgentMode, GroupState
@@ -398,7 +399,7 @@ class AgentDirectory:
     def tools(self, agent: Agent, mode: str, given: Sequence[str] = ()) -> dict[str, Tool]:
         """Return what an agent may use in a mode, by name: the allow-list's tools of its keys, and those of
         its MCP servers. Keys that are not on the list are nobody's; of the sets that a turn is
-        given, it has those `given`, and those for files only in a turn that is given them.
+        given, it has those `given`, and those for files and memory only in a turn that is given them.
         """
         off = tools_off(self.settings(), agent.id)
         given = (*given, SKILLS) if agent.skills and self.skills.of(agent) else given
@@ -407,9 +408,13 @@ class AgentDirectory:
         found = [tool for tool in self._tools.allowed() if tool.key in keys or tool.group in keys]
         found += self._tools.server_tools(agent.mcp_servers)
         able = (tool for tool in found if mode in tool.modes and tool.key not in off)
-        closed = {*GIVEN, FILES} - {*given}
+        closed = {*GIVEN, FILES, REMEMBER} - {*given}
         # A server may have the name of such a set.
         return {tool.key: tool for tool in able if tool.consent or tool.group not in closed}
+
+    def own_tools(self) -> frozenset[str]:
+        """Return the keys of Moot's own tools."""
+        return frozenset((SUB_AGENT, *(tool.key for tool in self._tools.allowed())))
 
     def covered_by(self, prompt: Prompt, answer: Consent) -> tuple[str, ...]:
         """Return the consents of the tools that a lasting answer to an approval allows from now on."""

@@ -34,6 +34,7 @@ from app.engine.drafts import Drafts
 from app.engine.history import GrowingText, TokenCount, request_tokens
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
+from app.engine.memory import Memory
 from app.engine.prompts import Prompts
 from app.engine.request import AgentTurn, Attempt, build_request
 from app.engine.usage_book import UsageBook
@@ -383,7 +384,8 @@ class Services(Frozen):
     in seconds.
 
     `outsider` returns the model of another family than some that may read what they do, "" for none; all are
-    "provider/model". `check_item` has the criteria of a plan item checked that a call in a turn says is done.
+    "provider/model". `memory` takes what is proposed to be remembered. `check_item` has the criteria of a
+    plan item checked that a call in a turn says is done.
     """
 
     models: MeteredModels
@@ -396,6 +398,7 @@ class Services(Frozen):
     count: TokenCount
     clock: Callable[[], float]
     outsider: Callable[[Sequence[str]], str]
+    memory: Memory
     check_item: Callable[["TreeContext", str, str, PlanItem], Awaitable[tuple[Criterion, ...]]]
 
     def request(

@@ -17,9 +17,10 @@ from functools import partial
 from app.core.criteria import Plan
 from app.core.definitions import SWITCH_ASSISTANT, Agent
 from app.core.errors import StorageError
-from app.core.events import Event, PromptAsked, ToolFinished, ToolProgressed
+from app.core.events import Event, MemoryProposed, PromptAsked, ToolFinished, ToolProgressed
 from app.core.ids import new_id
 from app.core.json_values import object_in
+from app.core.memory import Proposal
 from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.owned_tasks import end_tasks
 from app.core.provider import ModelRequest
@@ -45,6 +46,7 @@ from app.core.turns import handed_at_once, last_answer, unanswered
 from app.engine.availability import NotFree
 from app.engine.library.agents import SUB_AGENT, AgentDirectory, Delegation, delegation, failed, succeeded
 from app.engine.live_session import LiveSession
+from app.engine.memory import origin_of
 from app.engine.prompts import Lines, Prompts
 from app.engine.request import (
     ORCHESTRATOR,
@@ -601,6 +603,8 @@ class ToolCalls:
                 await self._services.store.flush(self._live.id)
             result = await tool.run(given, run)
             plan = run.new_plan
+            if result.proposal is not None:
+                result = replace(result, proposal=self._proposed(turn, result.proposal))
         except ToolError as error:
             result = ToolResult(content=str(error), ok=False)
         except StorageError:
@@ -612,6 +616,16 @@ class ToolCalls:
             _log.exception("A tool failed in a way nobody foresaw")
             result = ToolResult(content=f"The tool failed: {type(fault).__name__}.", ok=False)
         self._write(turn, call, result, plan)
+
+    def _proposed(self, turn: AgentTurn, wanted: Proposal) -> Proposal:
+        """Return a proposed note with whom it is for and where it is from. Raises ToolError."""
+        folder = self._live.session.folder if wanted.folder else ""
+        if wanted.folder and not folder:
+            raise ToolError('remember: this conversation is in no folder; use "me".')
+        origin, source = origin_of(self._live, self._services.directory.own_tools())
+        whom = {"agent": "" if folder else turn.agent.id, "folder": folder}
+        made = replace(wanted, local=turn.agent_model.local, origin=origin, source=source, **whom)
+        return self._services.memory.proposed(made, self._live.turns.said(turn.turn_id))
 
     def _started(self, turn: AgentTurn, call: ToolCall) -> Message:
         """Return the call's message that is being written; a run that was cut reuses its own,
@@ -649,6 +663,10 @@ class ToolCalls:
             extra.append(PromptAsked(session_id=self._live.id, message_id=message.id, prompt=prompt))
         said = [turn.message(content=result.say)] if result.say else []
         fields: dict[str, object] = {"plan": plan[0]} if plan else {}
+        if (proposal := result.proposal) is not None and (chat := self._live.session.chat) is not None:
+            message = replace(message, proposal=proposal)
+            fields["chat"] = replace(chat, proposed=(*chat.proposed, message.id))
+            extra.append(MemoryProposed(session_id=self._live.id, message_id=message.id, proposal=proposal))
         if plan:
             message = replace(message, plans=(self._live.session.plan or Plan(), plan[0] or Plan()))
         self._live.finish_messages((message, *said), *extra, **fields)

@@ -8,6 +8,7 @@ from string import Formatter
 
 from app.core import message as messages
 from app.core.definitions import SWITCH_ASSISTANT
+from app.core.memory import REMEMBER
 from app.core.message import Message, MessageState, ToolCall, Total, money_text, used_text
 from app.core.session import failure_text
 from app.core.texts import Texts, clock_text, visible
@@ -179,6 +180,7 @@ _FILES = "write_file", "read_file", "move_file"
 _TOOLS = {
     "workflow": (SUB_AGENT,),
     "users": (SWITCH_ASSISTANT,),
+    "pin": (REMEMBER,),
     "list-checks": (SET_PLAN, CHECK_DONE, "clearPlan", AGENT_PLAN),
     "spline": (STEP,),
     "file-text": (
