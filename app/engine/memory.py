@@ -81,11 +81,15 @@ def told(notes: Iterable[Note], *, local: bool) -> Notes:
     """
     left, found = MOST_TOLD, list[Note]()
     for note in reversed([note for note in notes if local or not note.local]):
-        left -= tokens_of(f"- {note.text}\n")
+        left -= _tokens(note)
         if left < 0:
             break
         found.insert(0, note)
     return tuple(found)
+
+
+def _tokens(note: Note) -> int:
+    return tokens_of(f"- {note.text}\n")
 
 
 @dataclass(eq=False, repr=False)
@@ -106,6 +110,10 @@ class Memory:
     def of(self, *, agent: str = "", folder: str = "") -> Notes:
         """Return the notes of an assistant or a folder, the newest first."""
         return tuple(note for note in self.all() if (note.agent, note.folder) == (agent, folder))
+
+    def tokens(self, notes: Notes) -> int:
+        """Return how many tokens of an assistant's or a folder's notes are told."""
+        return sum(map(_tokens, told(reversed(notes), local=True)))
 
     async def add(self, note: Note) -> Note:
         """Keep a note; one with an id that is there already takes its place."""

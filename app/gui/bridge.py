@@ -41,6 +41,8 @@ class Bridge(QObject):
     notice = Signal(object)
     plan_changed = Signal(object)
     file_written = Signal(object)
+    memory_proposed = Signal(object)
+    memory_changed = Signal(object)
     step_changed = Signal(object)
     availability_changed = Signal(object)
     assistants_changed = Signal(object)

@@ -436,6 +436,10 @@ class Chats:
         live = await self._sessions.open_chat(session_id)
         self._change(live, mode=checked_mode(mode))
 
+    async def choose_memory(self, session_id: str, *, on: bool) -> None:
+        """Have the notes told in a chat of any kind, and new ones proposed there, or not."""
+        self._change(await self._sessions.open_chat(session_id), forgetful=not on)
+
     async def choose_effort(self, session_id: str, effort: str) -> None:
         """Choose the effort of all who speak in a chat of any kind; "" for their own."""
         live = await self._sessions.open_chat(session_id)

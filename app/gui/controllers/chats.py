@@ -105,6 +105,7 @@ class ChatController(PageController):
         if event.status_changed:
             self._near.pop(event.session_id, None)
         if event.session_id == self.page.session_id:
+            self._show_proposals()
             self._show_chosen_folder()
             self._show_limits()
             if event.status_changed:
@@ -161,6 +162,7 @@ class ChatController(PageController):
         known = self._engine.assistants.all()
         page.transcript.feed.set_assistants(colours_of(known), names_of(known))
         self._dress(chosen, name)
+        self._show_proposals()
         self._show_result()
         page.show_group(*self._group(), steps=session is not None and session.workflow is not None)
         before, self._shown_assistant = self._shown_assistant, chosen.id if chosen else ""
@@ -252,6 +254,12 @@ class ChatController(PageController):
         where = " · ".join((path, *sorted(files_named(always)))) if path else ""
         self.page.chat_composer.show_chosen_folder(where, leave, new=live is None)
 
+    def _show_proposals(self) -> None:
+        """Show what is proposed to be remembered in the session in front."""
+        live = self._engine.live(self.page.session_id)
+        waiting = self._engine.memory.open_in(live) if live is not None else ()
+        self.page.proposals.show_proposals([(live.id, live.session.title, each) for each in waiting if live])
+
     def _show_result(self) -> None:
         """Show what came of the session in front, where it is work that rests."""
         live, page = self._engine.live(self.page.session_id), self.page
@@ -285,6 +293,9 @@ class ChatController(PageController):
         self._show_limits()
         mode = session.chat.mode if session else self._new_mode
         composer.settings_mode.setChecked(mode == AgentMode.SETTINGS)
+        composer.remembers.setChecked(not (session and session.chat.forgetful))
+        # What is told in a workflow's steps is no memory.
+        composer.remembers.setVisible(session is not None and session.workflow is None)
         folder = self.folder if session is None else None
         composer.show_folder(folder.name if folder else "")
         self._show_chosen_folder()
@@ -338,6 +349,7 @@ class ChatController(PageController):
         page.send_requested.connect(self.send)
         self._run(page.edit_requested, self._edit)
         self._answer_cards(page)
+        self._answer_proposals(page.proposals)
         self._run(page.stop_turn_requested, chats.stop_turn)
         self._run(page.stop_requested, self._engine.stop)
         page.box.pause_requested.connect(lambda: self._start(self._engine.pause(page.session_id)))
@@ -348,6 +360,7 @@ class ChatController(PageController):
         page.draft_changed.connect(self._on_draft_changed)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode.triggered.connect(self.choose_settings_mode)
+        self._run(composer.remembers.triggered, lambda on: chats.choose_memory(page.session_id, on=on))
         composer.budget.chosen.connect(self._on_limits_chosen)
         self._run(page.state_line.extend.chosen, lambda limits: self._extend(page.session_id, limits))
         composer.done_means.triggered.connect(self._on_done_means)

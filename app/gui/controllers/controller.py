@@ -19,6 +19,7 @@ from app.gui.pages.work.work_page import WorkDetails
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.right_panel import PlanPanel, RightPanel
 from app.gui.tasks import Tasks, Work
+from app.gui.widgets.memory import ProposalCards
 from app.gui.window_frame import AppWindow, WindowFrame
 
 FOLDER = "folder"
@@ -97,6 +98,12 @@ class PageController(QObject):
         self._run(cards.calls_answered, lambda some, said: chats.answer_calls(view.session_id, some, said))
         self._run(cards.dismissed, lambda item: chats.dismiss(view.session_id, item))
         self._run(cards.handed_over, lambda one, given: chats.answer(view.session_id, one, allow, given))
+
+    def _answer_proposals(self, cards: ProposalCards) -> None:
+        """Let cards keep or refuse what an assistant has proposed to remember."""
+        memory = self._engine.memory
+        self._run(cards.kept, lambda of, one, text, local: memory.keep(of, one, text, local=local))
+        self._run(cards.refused, memory.refuse)
 
     def _offer_undo(
         self, key: str, undo: Callable[[], object], *, lasts: bool = False, **blanks: object

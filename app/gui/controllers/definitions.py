@@ -18,6 +18,7 @@ from app.core.definitions import Agent, Group
 from app.core.draft import NEW
 from app.core.errors import MootError
 from app.core.ids import new_id
+from app.core.memory import REMEMBER, Note
 from app.core.provider import ModelRequest
 from app.core.session import Definition
 from app.core.tool import FILES
@@ -377,14 +378,37 @@ class AssistantCommands(DefinitionCommands[Agent]):
             page.cards.delete_requested.connect(self.delete)
             page.editor.chat_requested.connect(self.chat)
             page.editor.duplicate_requested.connect(self.duplicate)
+            self._wire_memory(page)
             self.adopt(page.editor)
             self._window.add_page(page)
             self._page = page
             self.refresh()
         return self._page
 
+    def _wire_memory(self, page: "AssistantsPage") -> None:
+        """Show the memory of the assistant in the editor, and let it be changed there."""
+        memory, editor, bridge = self._engine.memory, page.editor, self._bridge
+        section = editor.memory
+        self._answer_proposals(section.cards)
+        self._run(section.added, lambda text: memory.add(Note(id="", text=text, agent=editor.definition_id)))
+        self._run(section.edited, memory.edit)
+        self._run(section.delete_requested, self._delete_note)
+        for news in (bridge.memory_changed, bridge.memory_proposed, editor.shown):
+            news.connect(lambda *_: self._tasks.replace("memory", self._show_memory(page)))
+
+    async def _show_memory(self, page: "AssistantsPage") -> None:
+        memory, agent_id, section = self._engine.memory, page.editor.definition_id, page.editor.memory
+        notes = memory.of(agent=agent_id)
+        section.show_memory(notes, memory.tokens(notes))
+        found = [(live, each) for live, each in await memory.open() if each.author.id == agent_id]
+        if page.editor.definition_id == agent_id:
+            section.cards.show_proposals([(live.id, live.session.title, each) for live, each in found])
+
+    async def _delete_note(self, note_id: str) -> None:
+        self._offer_undo("memory.deleted", await self._engine.memory.remove(note_id), lasts=True)
+
     def _made(self, name: str) -> Agent:
-        return Agent(id=new_id(), name=name, tools=(FILES,))
+        return Agent(id=new_id(), name=name, tools=(FILES, REMEMBER))
 
     def _name_it(self) -> None:
         self._made_page().editor.name_it()

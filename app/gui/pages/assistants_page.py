@@ -27,11 +27,12 @@ from app.gui.display.descriptions import model_line, server_state
 from app.gui.files.user_files import ask_for_folder
 from app.gui.widgets import controls
 from app.gui.widgets.badge import Avatar, initials, told_apart
-from app.gui.widgets.boxes import STRETCH, FontFitting, Frame, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, FontFitting, Frame, frame, hbox, hold_width, set_across, vbox
 from app.gui.widgets.choices import ChipList, ChipOption
 from app.gui.widgets.controls import ENTER, Choice, TextBox, TickBox, button
 from app.gui.widgets.form import NARROW, DefinitionEditor, Field, Form, Sentence
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
+from app.gui.widgets.memory import MemorySection
 from app.gui.widgets.model_choice import AnswerStyleChoice, ModelChoice
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_if
 
@@ -85,6 +86,7 @@ class AssistantForm(Form):
         self._limits = Sentence(language, "assistant.limits.row", self.deep, self.steps)
         self._own_tools = say(Paragraph("hint"), language, "assistant.own_tools.text")
         colours = [(place, f"assistant.colour.{place}") for place in range(COLOURS)]
+        remembers = named("assistant_remembers", controls.WrappedTick(look))
         knows_user = named("assistant_knows_user", controls.WrappedTick(look))
         servers = {"get": lambda agent: agent.mcp_servers, "put": lambda names: {"mcp_servers": names}}
         super().__init__(
@@ -124,6 +126,7 @@ class AssistantForm(Form):
             Field("busy", self.busy, fits=lambda _policy: True),
             Field("colour", self.colour, options=colours),
             Field("knows_user", knows_user, text="assistant.knows_user"),
+            Field("remembers", remembers, text="assistant.remembers"),
             Field("enabled", named("assistant_enabled", TickBox(look)), text="assistant.enabled"),
             STRETCH,
             inner=(
@@ -366,6 +369,8 @@ class FolderChoice(QWidget):
 
 
 MARGIN = 24
+# The width of the memory, and of an editor that has room for it beside the form.
+MEMORY_WIDTH, BESIDE = 370, 800
 # The fields in which a version may differ, with the keys of their texts.
 FIELD_OF = {"provider": "model", "mcp_servers": "servers", "max_depth": "limits", "max_steps": "limits"}
 FIELD_OF |= dict.fromkeys(("effort", "creativity", "length"), "answers")
@@ -374,10 +379,12 @@ FIELD_OF |= dict.fromkeys(("effort", "creativity", "length"), "answers")
 class AssistantEditor(FontFitting, DefinitionEditor[Agent]):
     """Shows an assistant; emits `save_requested` with it as edited, a moment after a change.
 
-    If `embedded` in the page of a group, it has no buttons to share or chat: the group has them.
+    If `embedded` in the page of a group, it has no buttons to share or chat, which the group has, and no
+    memory. Emits `shown` when another assistant is shown.
     """
 
     versions_requested = Signal(str)
+    shown = Signal()
 
     def __init__(self, language: Language, look: Look, *, embedded: bool = False) -> None:
         super().__init__(language, "assistant_state")
@@ -399,6 +406,8 @@ class AssistantEditor(FontFitting, DefinitionEditor[Agent]):
         back = button("plain", "assistant_banner_back", self._show_again)
         self._banner_back = say(back, language, "assistant.version.back")
         self.form = AssistantForm(language, look)
+        self.memory = MemorySection(language, look)
+        self.memory.setVisible(not embedded)
         self.named = self.form.name
         self._lay_out()
         self.form.changed.connect(self._on_changed)
@@ -420,6 +429,7 @@ class AssistantEditor(FontFitting, DefinitionEditor[Agent]):
         self._definition, self._built_in = agent, built_in
         self.state.start_over()
         self._show_again()
+        self.shown.emit()
 
     def set_choices(self, choices: Choices) -> None:
         """Set the choices of the form."""
@@ -463,7 +473,11 @@ class AssistantEditor(FontFitting, DefinitionEditor[Agent]):
         self._banner_act.setFocus()
 
     def _fit(self) -> None:
-        self.form.fit(self.width() - 2 * MARGIN)
+        across = not self._embedded and self.width() >= tall(BESIDE)
+        set_across(self._body, across)
+        hold_width(self.memory, MEMORY_WIDTH if across else 0)
+        beside = MEMORY_WIDTH + MARGIN if across else 0
+        self.form.fit(self.width() - 2 * MARGIN - beside)
 
     def _difference(self, version: Agent) -> str:
         """Return the names of the fields in which a version differs from the current one."""
@@ -528,7 +542,8 @@ class AssistantEditor(FontFitting, DefinitionEditor[Agent]):
         said = hbox((self._banner_text, 1), self._banner_back, self._banner_act, margins=(14, 8, 10, 8))
         self._banner = frame("banner", said)
         self._banner.setProperty("tone", "accent")
-        body = frame("", vbox(self.form, margins=(MARGIN, 0, MARGIN, 18)))
+        self._body = hbox((self.form, 1), self.memory, margins=(MARGIN, 0, MARGIN, 18), spacing=MARGIN)
+        body = frame("", self._body)
         rows = hbox(*head, margins=edges, spacing=10), hbox(self._banner, margins=edges)
         form = controls.scrolling(body, keeps_bar=True)
         vbox(*rows, (form, 1), inside=self, margins=(0, 16, 0, 0), spacing=12)
@@ -537,7 +552,7 @@ class AssistantEditor(FontFitting, DefinitionEditor[Agent]):
 _SIZES = ListStyle(height=56, gap=6, left=12, right=10, mark=30, space=11, edge=8, note=11, chip=19)
 CARDS = replace(_SIZES, weight=600, selected_weight=600, fill="surface", card=True)
 # The width of the cards, and of a page that has room for them beside the editor.
-CARDS_WIDTH, ROOMY = 300, 760
+CARDS_WIDTH, ROOMY = 300, 1_000
 
 
 class AssistantCards(ItemList):

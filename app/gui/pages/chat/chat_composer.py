@@ -202,6 +202,7 @@ class ChatComposer(AttachingComposer):
         self.stop = ShorteningButton("", "stop_button", self.stop_requested).dress(look, "square", "text")
         # Each is one action in two menus: a group has no menu of tools.
         self.settings_mode = say(QAction(self, checkable=True), language, "chat.settings_mode")
+        self.remembers = say(QAction(self, checkable=True), language, "chat.remembers")
         self.ask_several = say(QAction(self), language, "chat.ask_several")
         self.permissions = say(QAction(self), language, "chat.permissions")
         self.done_means = QAction(self)
@@ -210,7 +211,14 @@ class ChatComposer(AttachingComposer):
         self.name_files = say(QAction(self), language, "chosen_folder.files")
         self.show_done_means(0)
         work = [self.done_means, self.choose_folder, self.name_files]
-        self._actions = [*work, self.propose_group, self.ask_several, self.settings_mode, self.permissions]
+        self._actions = [
+            *work,
+            self.propose_group,
+            self.ask_several,
+            self.settings_mode,
+            self.remembers,
+            self.permissions,
+        ]
         self._assistant_id = ""
         self._in_group, self._stops = False, True
         self._lay_out()

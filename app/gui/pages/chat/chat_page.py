@@ -30,6 +30,7 @@ from app.gui.widgets.boxes import Frame, Part, centred, hbox, put_in_tab_order, 
 from app.gui.widgets.choices import CHAT, DECIDE, WORK
 from app.gui.widgets.controls import button
 from app.gui.widgets.editable_lists import QueueStrip
+from app.gui.widgets.memory import ProposalCards
 from app.gui.widgets.text import Paragraph, plain_label, restyle, show_if
 
 # Of the page's height, in percent, what the transcript has at least beside the result.
@@ -80,6 +81,7 @@ class ChatPage(ConversationView):
         self.queue = QueueStrip(language, look)
         self.state_line = StateLine(language, look)
         self.queue.after = self.state_line.resume
+        self.proposals = ProposalCards(language, look, "chat_memory", most=1)
         self.working = WorkingStrip(language, look, lambda: self.transcript.model.book)
         self.result = ResultCard(language, look)
         self.files = self.result.files
@@ -375,7 +377,7 @@ class ChatPage(ConversationView):
     # Wiring
 
     def _lay_out(self) -> None:
-        parts = (self.working, self.state_line, self.box, self.queue, self.composer)
+        parts = (self.working, self.proposals, self.state_line, self.box, self.queue, self.composer)
         vbox((self.result, 1), *parts, inside=self._foot, margins=(28, 10, 28, 20), spacing=8)
         foot = centred(self._foot, MAX_COLUMN + 56)
         over: tuple[Part, ...] = (self.first.over,) if self.first is not None else ()

@@ -1,0 +1,224 @@
+"""What assistants remember, on screen: cards of what is proposed, and the list of an assistant's notes."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QMenu, QProgressBar, QWidget
+
+from app.core.memory import MAX_NOTE, MOST_TOLD, Note, Origin, Proposal, origin_text
+from app.core.message import Message
+from app.core.texts import visible
+from app.gui.display.appearance import Language, Look
+from app.gui.widgets.badge import HeadingIcon
+from app.gui.widgets.boxes import STRETCH, Frame, drop, hbox, vbox
+from app.gui.widgets.choices import Segmented
+from app.gui.widgets.controls import TextBox, button
+from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
+
+LOCAL, ANY = "local", "any"
+MOST_CARDS = 3
+_ROWS = ListStyle(height=54, edge=8, left=10, right=10, note=11)
+_ICONS: dict[str, str] = {Origin.TYPED: "pencil", Origin.CHAT: "message-circle", Origin.FILE: "file-text"}
+_ICONS |= {Origin.PAGE: "globe", Origin.TOOL: "wrench"}
+
+
+class ProposalCard(Frame):
+    """Asks whether to remember a sentence, which can be changed in place. Emits kept(text, local),
+    or refused().
+    """
+
+    kept = Signal(str, bool)
+    refused = Signal()
+
+    def __init__(self, language: Language, look: Look, name: str, proposal: Proposal, title: str) -> None:
+        """`title` is that of the session; the names of its parts begin with `name`."""
+        super().__init__("banner", f"{name}_card")
+        self.setProperty("tone", "accent")
+        note = Note(id="", text="", origin=proposal.origin, source=proposal.source, title=title)
+        source, session = origin_text(language.texts, note), language("memory.from.chat", name=title)
+        self._sentence = named(f"{name}_sentence", Paragraph("card_text"))
+        self._sentence.setText(visible(proposal.text))
+        self.box = named(f"{name}_text", TextBox(lines=2, most=6, text=proposal.text))
+        say(self.box, language, name="memory.sentence")
+        self.box.setFrameShape(TextBox.Shape.StyledPanel)
+        self.box.hide()
+        self.readers = Segmented((LOCAL, ANY))
+        self.readers.setAccessibleName(language("memory.readers"))
+        self.readers.set_texts((language("memory.readers.local"), language("memory.readers.any")), ("", ""))
+        self.readers.set_value(LOCAL if proposal.local else ANY)
+        where = " · ".join(dict.fromkeys((visible(source), visible(session))))
+        self.keep = say(button("", f"{name}_keep", self._on_keep), language, "memory.keep")
+        self.edit = say(button("", f"{name}_edit", self._on_edit), language, "memory.edit")
+        self.no = say(button("", f"{name}_refuse", self.refused), language, "memory.refuse")
+        question = say(plain_label("accent"), language, "memory.question")
+        read = say(ElidedLabel("meta"), language, "memory.readers.short")
+        head = hbox(HeadingIcon(look, "bookmark", "accent", side=15), question, STRETCH, spacing=8)
+        said = named(f"{name}_source", ElidedLabel("meta"))
+        said.setText(where)
+        may = hbox(read, self.readers, STRETCH, spacing=8)
+        acts = hbox(self.keep, self.edit, self.no, STRETCH, spacing=8)
+        parts = (head, self._sentence, self.box, said, may, acts)
+        vbox(*parts, inside=self, margins=(14, 11, 14, 11), spacing=7)
+        self.box.submitted.connect(self._on_keep)
+        self.box.textChanged.connect(lambda: self.keep.setEnabled(0 < len(self.box.text()) <= MAX_NOTE))
+        self.setAccessibleName(f"{language('memory.question')} {visible(proposal.text)}, {where}")
+
+    def _on_edit(self) -> None:
+        self._sentence.hide()
+        self.edit.hide()
+        self.box.show()
+        self.box.setFocus()
+
+    def _on_keep(self) -> None:
+        if self.keep.isEnabled():
+            self.kept.emit(self.box.text(), self.readers.value() == LOCAL)
+
+
+class ProposalCards(QWidget):
+    """The cards of what waits for the user, `most` at a time, and how many more there are.
+
+    Signals: kept(session, message, text, local), refused(session, message).
+    """
+
+    kept = Signal(str, str, str, bool)
+    refused = Signal(str, str)
+
+    def __init__(self, language: Language, look: Look, name: str, most: int = MOST_CARDS) -> None:
+        super().__init__()
+        self._language, self._look, self._name, self._most = language, look, name, most
+        self.cards: dict[str, ProposalCard] = {}
+        self._found: Sequence[tuple[str, str, Message]] = ()
+        self._column, self._more = vbox(spacing=8), named(f"{name}_more", plain_label("meta"))
+        vbox(self._column, self._more, inside=self, spacing=6)
+        language.changed.connect(self._say_again)
+        self.hide()
+
+    def show_proposals(self, found: Sequence[tuple[str, str, Message]]) -> None:
+        """Show these: the session's id and title, and the message with the proposal.
+
+        A card that stays is kept as it is, with what is being typed into it.
+        """
+        self._found = found
+        shown = {each[-1].id: each for each in found[: self._most]}
+        for gone in self.cards.keys() - shown.keys():
+            drop(self.cards.pop(gone))
+        for message_id, (session_id, title, message) in shown.items():
+            if message_id not in self.cards and message.proposal is not None:
+                card = self.cards[message_id] = ProposalCard(
+                    self._language, self._look, self._name, message.proposal, title
+                )
+                card.kept.connect(partial(self.kept.emit, session_id, message_id))
+                card.refused.connect(partial(self.refused.emit, session_id, message_id))
+                self._column.addWidget(card)
+        left = len(found) - len(shown)
+        show_or_hide(self._more, self._language("memory.more", count=left) if left else "")
+        self.setVisible(bool(found))
+
+    def _say_again(self) -> None:
+        """Make the cards anew, in the language as it is now."""
+        found = self._found
+        self.show_proposals(())
+        self.show_proposals(found)
+
+
+class NoteList(ItemList):
+    """An assistant's notes, the newest first; F2 or E edits one, Delete deletes it."""
+
+    EDITS = (*ItemList.EDITS, Qt.Key.Key_E)
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__(look, "memory_notes", _ROWS)
+        self._language = language
+        say(self, language, name="memory.title")
+        self.doubleClicked.connect(lambda _index: self.edit_requested.emit(self.current_id()))
+
+    def menu_of(self, row_id: str) -> QMenu:
+        menu, words = self.new_menu(), self._language
+        menu.addAction(f"{words('memory.edit')}\tF2", partial(self.edit_requested.emit, row_id))
+        self.add_delete(menu, words("memory.delete"), row_id)
+        return menu
+
+    def show_notes(self, notes: Sequence[Note]) -> None:
+        """Show these notes."""
+        words, rows = self._language, list[RowItem]()
+        for note in notes:
+            second = " · ".join((visible(origin_text(words.texts, note)), words.age(note.at)))
+            mark = words("memory.readers.local") if note.local else ""
+            text = visible(note.text)
+            icon = _ICONS.get(note.origin, "")
+            row = RowItem(id=note.id, title=text, second=second, note=mark, icon=icon, tip=text)
+            rows.append(row)
+        self.show_rows(rows)
+        self.setFixedHeight(self.rows_height())
+        self.setVisible(bool(rows))
+
+
+class MemorySection(QWidget):
+    """An assistant's memory: what is proposed, all notes, and how much of them is told.
+
+    Signals: added(text) and edited(id, text) from the box below; delete_requested(id) of the list.
+    """
+
+    added = Signal(str)
+    edited = Signal(str, str)
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setObjectName("memory_section")
+        self._language, self._edited, self._notes = language, "", dict[str, Note]()
+        self.cards, self.list = ProposalCards(language, look, "memory"), NoteList(language, look)
+        title, self.count = say(plain_label("section"), language, "memory.title"), plain_label("hint")
+        self.gauge = named("memory_gauge", QProgressBar(textVisible=False, maximum=MOST_TOLD))
+        self.gauge.setFixedHeight(4)
+        say(self.gauge, language, name="memory.gauge")
+        self.told = named("memory_told", plain_label("hint"))
+        self._none = say(Paragraph("hint"), language, "memory.none")
+        self.box = named("memory_box", TextBox(lines=1, most=6))
+        say(self.box, language, name="memory.sentence", hint="memory.write")
+        self.box.setFrameShape(TextBox.Shape.StyledPanel)
+        self.add = button("", "memory_add", self._on_add)
+        self._where = say(Paragraph("hint"), language, "memory.where")
+        head = hbox(title, self.count, STRETCH, spacing=8)
+        gauge = hbox((self.gauge, 1), self.told, spacing=10)
+        foot = hbox((self.box, 1), self.add, spacing=8)
+        parts = (head, gauge, self.cards, self._none, self.list, foot, self._where, STRETCH)
+        vbox(*parts, inside=self, margins=(0, 4, 0, 4), spacing=9)
+        self.delete_requested = self.list.delete_requested
+        self.list.edit_requested.connect(self._on_edit)
+        self.box.submitted.connect(self._on_add)
+        self.box.textChanged.connect(self._show_box)
+        language.follow(self._show_box)
+
+    def show_memory(self, notes: Sequence[Note], told: int) -> None:
+        """Show an assistant's notes, the newest first, and how many tokens of them it is told."""
+        self._notes = {note.id: note for note in notes}
+        self.count.setText(str(len(notes) or ""))
+        self.gauge.setValue(min(told, MOST_TOLD))
+        self.told.setText(self._language("memory.told", told=f"{told:,}", most=f"{MOST_TOLD:,}"))
+        self._none.setVisible(not notes)
+        self.list.show_notes(notes)
+        if self._edited not in self._notes:
+            self._edited = ""
+        self._show_box()
+
+    def _show_box(self) -> None:
+        self.add.setText(self._language("memory.save" if self._edited else "memory.add"))
+        self.add.setEnabled(0 < len(self.box.text()) <= MAX_NOTE)
+
+    def _on_edit(self, note_id: str) -> None:
+        if note := self._notes.get(note_id):
+            self._edited = note_id
+            self.box.setPlainText(note.text)
+            self.box.setFocus()
+
+    def _on_add(self) -> None:
+        if not self.add.isEnabled():
+            return
+        text, edited, self._edited = self.box.text(), self._edited, ""
+        self.box.clear()
+        if edited:
+            self.edited.emit(edited, text)
+        else:
+            self.added.emit(text)
