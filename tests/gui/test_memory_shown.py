@@ -43,7 +43,7 @@ def _notes(person: Person) -> list[str]:
     [
         ("en", "Remember this?", "", "tokens"),
         # The model is one of a service, so it is not told what is for models of this computer alone.
-        ("ko", "기억할까요?", "내 컴퓨터 모델만", "토큰"),
+        ("ko", "기억할까요?", "이 컴퓨터 모델만", "토큰"),
     ],
 )
 @pytest.mark.timeout(200)
@@ -71,7 +71,7 @@ async def test_what_is_proposed_is_kept_as_changed_and_told_in_the_next_chat(
         await person.write("memory_text", "Mina has two old dogs.")
         readers = person.find("memory_card").findChild(Segmented)
         assert readers.value() == "any"
-        readers.set_value("local" if read else "any")
+        readers.set_value("near" if read else "any")
         await person.click("memory_keep")
         await until(lambda: not person.sees("memory_card"), what="the answer")
         [note] = desk.engine.memory.all()
@@ -143,11 +143,8 @@ async def test_a_note_is_typed_and_edited_on_the_page_and_left_out_of_a_session(
         for text in ("First", "Second"):
             await person.write("composer", text)
             await person.press("composer", Qt.Key.Key_Return)
-            await until(
-                lambda text=text: (
-                    text in str(server.requests[-1].messages) and desk.chat_page.session.status == "idle"
-                )
-            )
+            sent = partial(lambda text: any(text in str(each.messages) for each in server.requests), text)
+            await until(lambda sent=sent: sent() and desk.chat_page.session.status == "idle")
             assert ("three dogs" in server.requests[-1].system) is (text == "First")
             switch = desk.chat_page.chat_composer.remembers
             assert switch.isVisible() and switch.isChecked() is (text == "First")

@@ -17,7 +17,7 @@ from app.gui.widgets.controls import TextBox, button
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
 
-LOCAL, ANY = "local", "any"
+LOCAL, ANY = "near", "any"
 MOST_CARDS = 3
 _ROWS = ListStyle(height=54, edge=8, left=10, right=10, note=11)
 _ICONS: dict[str, str] = {Origin.TYPED: "pencil", Origin.CHAT: "message-circle", Origin.FILE: "file-text"}
