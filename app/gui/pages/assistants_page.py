@@ -407,7 +407,8 @@ class AssistantEditor(FontFitting, DefinitionEditor[Agent]):
         self._banner_back = say(back, language, "assistant.version.back")
         self.form = AssistantForm(language, look)
         self.memory = MemorySection(language, look)
-        self.memory.setVisible(not embedded)
+        if embedded:
+            self.memory.hide()
         self.named = self.form.name
         self._lay_out()
         self.form.changed.connect(self._on_changed)
