@@ -214,14 +214,14 @@ def escape_markdown(text: str) -> str:
 
 
 # A new language needs its name here, its texts in resources/i18n, a folder each in resources/agents, groups,
-# guide, prompts, saved_prompts and workflows, the words in tools/prompt_user, and its name in the packages
-# (packaging/moot.spec, linux and windows); `language_of` must tell it from the others. Tests find what is
-# missing in resources. What people and models write is read word by word in engine/workflow/run,
+# guide, prompts, saved_prompts, skills and workflows, the words in tools/prompt_user, and its name in the
+# packages (packaging/moot.spec, linux and windows); `language_of` must tell it from the others. Tests find
+# what is missing in resources. What people and models write is read word by word in engine/workflow/run,
 # engine/names, engine/debate/modes, engine/council/replies, engine/chat/titles, core/definitions (other names
 # of roles), core/message and cli/commands/chats; `has_hangul` decides where the window warns that a model
 # knows only English. A language with a script of its own also concerns engine/workflow/commands (`_holds`),
-# `name_order`, engine/council/record, engine/council/families, engine/history, the marks below,
-# files/reader (old encodings) and the fonts in gui/display/appearance.
+# `name_order`, engine/council/record, engine/council/families, engine/history, the marks below, files/reader
+# (old encodings) and the fonts in gui/display/appearance.
 
 
 def amount_text(usd: float) -> str:

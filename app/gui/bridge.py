@@ -51,6 +51,7 @@ class Bridge(QObject):
     saved_prompts_changed = Signal(object)
     schedules_changed = Signal(object)
     schedule_missed = Signal(object)
+    skills_changed = Signal(object)
     workflows_changed = Signal(object)
     panels_changed = Signal(object)
     journal_changed = Signal(object)

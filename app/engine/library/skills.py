@@ -4,15 +4,25 @@ Only those that come with Moot, and those the user has allowed as they are now. 
 one of every assistant that works there.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
 from app.core.definitions import Agent
 from app.core.errors import BadInput, StorageError
 from app.core.events import EventBus, SkillsChanged
+from app.core.frozen import Frozen
 from app.core.skills import Contents, Skill, SkillFiles, SkillLook, SkillState, consent_to, look_at
 from app.core.store import Documents
 from app.core.tool import ToolError
+
+
+class SeenSkill(Frozen):
+    """A skill with its state, a SkillState, and what the user should know of before it is allowed."""
+
+    skill: Skill
+    state: str
+    look: SkillLook = SkillLook()
 
 
 @dataclass(eq=False, repr=False)
@@ -60,7 +70,19 @@ class Skills:
     async def seen(self, name: str) -> tuple[Skill, Contents, SkillLook]:
         """Return a skill as it is now, its files, and what the user should know of before it is allowed."""
         skill, contents = await self.find(name)
-        return skill, contents, look_at(contents)
+        # A long text takes a while.
+        return skill, contents, await asyncio.to_thread(look_at, contents)
+
+    async def overview(self) -> tuple[SeenSkill, ...]:
+        """Return every skill as it is now."""
+        await self.look()
+        found = []
+        for known in self.all():
+            skill, look = known, SkillLook()
+            if not known.built_in and known.problem is None:
+                skill, _, look = await self.seen(known.name)
+            found.append(SeenSkill(skill=skill, state=self.state(skill), look=look))
+        return tuple(found)
 
     async def add(self, path: str) -> tuple[Skill, ...]:
         """Keep the skills of a folder or a zip; none of them is allowed, also where one of its name was.

@@ -11,25 +11,36 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QPoint, Signal
 from shiboken6 import isValid
 
 from app.core.definitions import Agent, Group
 from app.core.draft import NEW
-from app.core.errors import MootError
+from app.core.errors import BadInput, MootError
 from app.core.ids import new_id
 from app.core.memory import REMEMBER, Note
 from app.core.provider import ModelRequest
 from app.core.session import Definition
+from app.core.skills import SKILL_FILE, Skill, SkillState, text_of
+from app.core.texts import exact, unmarked
 from app.core.tool import FILES
 from app.engine.debate.estimates import price_text
 from app.engine.library.definitions import CHANGED_ELSEWHERE, Definitions, Shared, read_document
+from app.engine.library.skills import SeenSkill
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.display.descriptions import most_text
-from app.gui.files.user_files import ask_for_file, ask_where, free_name, read_shared_file, write_shared_file
+from app.gui.files.user_files import (
+    ask_for_file,
+    ask_for_folder,
+    ask_where,
+    free_name,
+    read_shared_file,
+    write_shared_file,
+)
 from app.gui.navigation.side_bar import PartnerList, assistant_partners, group_partners
 from app.gui.tasks import Tasks
+from app.gui.widgets.controls import passing_menu
 from app.gui.widgets.form import DefinitionEditor
 from app.gui.window_frame import WindowFrame
 
@@ -37,6 +48,7 @@ if TYPE_CHECKING:
     from app.gui.dialogs.definition_dialogs import ProposalDialog
     from app.gui.pages.assistants_page import AssistantEditor, AssistantsPage, Choices
     from app.gui.pages.groups.group_page import GroupPage
+    from app.gui.pages.skill_list import SkillList
 
 
 Kinds = dict[str, "DefinitionCommands[Any]"]
@@ -311,10 +323,13 @@ class AssistantCommands(DefinitionCommands[Agent]):
 
     NEW = "assistant.new"
     FIELDS: ClassVar = {"assistant_model": "model", "text_too_long": "instructions"}
+    skills_seen = Signal(object)
 
     def __init__(self, parts: Parts[WindowFrame], kinds: Kinds) -> None:
         super().__init__(parts, parts.engine.assistants, kinds)
         self._page: AssistantsPage | None = None
+        # Those of the last ones to be added that were not taken.
+        self._refused: tuple[Skill, ...] = ()
         self._wire(parts.bridge)
         self.refresh()
 
@@ -322,6 +337,10 @@ class AssistantCommands(DefinitionCommands[Agent]):
         super().adopt(editor)
         show, replace_task = self._show_versions, partial(self._tasks.replace, "versions")
         editor.versions_requested.connect(lambda agent_id: replace_task(show(editor, agent_id)))
+        skills = editor.form.skills
+        skills.asked.connect(partial(self._on_skill_asked, skills))
+        self.skills_seen.connect(skills.set_skills)
+        self._look_at_skills()
 
     def refresh(self) -> None:
         """Show the assistants, and the choices of their editor, as they are now."""
@@ -340,6 +359,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
         # What each model takes is shown once that is known.
         learn = self._engine.connections.learn_facts
         self._tasks.replace("model facts", self._then(learn, self.refresh))
+        self._look_at_skills()
         page.show_assistant(definition_id)
         self._window.show_page(page)
         self._show_title()
@@ -365,6 +385,8 @@ class AssistantCommands(DefinitionCommands[Agent]):
         self._listen(side.assistants)
         self._keep_fresh(bridge.assistants_changed)
         bridge.servers_changed.connect(self._on_servers_changed)
+        for changed in (bridge.skills_changed, self._language.changed):
+            changed.connect(lambda *_: self._look_at_skills())
 
     def _made_page(self) -> "AssistantsPage":
         """Return the page, made when it is first shown."""
@@ -418,6 +440,74 @@ class AssistantCommands(DefinitionCommands[Agent]):
         versions = await self.definitions.versions(agent_id)
         if editor.definition_id == agent_id and editor.isVisible():
             editor.show_versions(versions)
+
+    def _look_at_skills(self) -> None:
+        """Show the skills as they are now, if anything shows some."""
+        if self._editors:
+            self._tasks.replace("skills", self._show_skills())
+
+    async def _show_skills(self) -> None:
+        refused = (SeenSkill(skill=skill, state=SkillState.REFUSED) for skill in self._refused)
+        self.skills_seen.emit((*await self._engine.skills.overview(), *refused))
+
+    def _on_skill_asked(self, skills: "SkillList", what: str, name: str) -> None:
+        words, start = self._language, partial(self._tasks.start, f"skill {what}")
+        if what == "folder":
+            ask_for_folder(
+                self._window, words("skill.add.folder"), lambda path: start(self._add_skills(path))
+            )
+        elif what == "zip":
+            add = self._add_skills
+            ask_for_file(
+                self._window, words("skill.add.zip"), lambda path: start(add(str(path))), "ZIP (*.zip)"
+            )
+        elif what == "elsewhere":
+            start(self._offer_skills(skills))
+        elif what == "allow":
+            start(
+                self._then(
+                    partial(self._engine.skills.allow, skills.seen(name).skill), partial(skills.give, name)
+                )
+            )
+        elif what == "show":
+            start(self._show_skill(name))
+        elif any(skill.name == name for skill in self._refused):
+            self._refused = tuple(skill for skill in self._refused if skill.name != name)
+            self._look_at_skills()
+        else:
+            start(self._remove_skill(name))
+
+    async def _add_skills(self, path: str) -> None:
+        """Keep the skills of a folder or a zip; what is wrong with one is shown in its row."""
+        try:
+            added = await self._engine.skills.add(path)
+        except BadInput as error:
+            added = (Skill(name=Path(path).name, problem=error),)
+        self._refused = tuple(skill for skill in added if skill.problem is not None)
+        self._look_at_skills()
+
+    async def _offer_skills(self, skills: "SkillList") -> None:
+        """Offer what other programs keep."""
+        found = await self._engine.skills.elsewhere()
+        if not found:
+            self._toasts.show_toast(self._language("skill.elsewhere.none"))
+            return
+        menu = passing_menu(self._window, "skills_elsewhere")
+        for skill in found:
+            add = partial(self._tasks.start, "skill", self._add_skills(skill.place))
+            menu.addAction(unmarked(f"{skill.name} · {exact(skill.place)}"), add)
+        menu.popup(skills.add.mapToGlobal(QPoint(0, skills.add.height())))
+
+    async def _show_skill(self, name: str) -> None:
+        from app.gui.dialogs.connect_dialogs import TextDialog
+
+        skill, contents = await self._engine.skills.find(name)
+        TextDialog(
+            self._language, "skill", exact(skill.title), text_of(contents[SKILL_FILE]), self._window
+        ).open()
+
+    async def _remove_skill(self, name: str) -> None:
+        self._offer_undo("skill.removed", await self._engine.skills.remove(name), lasts=True, name=name)
 
     def _on_servers_changed(self) -> None:
         if self._page is not None:

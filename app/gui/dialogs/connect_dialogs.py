@@ -731,18 +731,25 @@ async def _accepted(dialog: QtWidgets.QDialog) -> bool:
     return await answer
 
 
-class ServerLogDialog(AskDialog):
-    """Shows the last lines of a server's log: its messages, its standard error and Moot's notes."""
+class TextDialog(AskDialog):
+    """Shows a text exactly, invisible characters as codes."""
 
-    def __init__(self, words: Language, server: str, text: str, parent: QtWidgets.QWidget) -> None:
-        title = words("server.log_of", name=exact(server))
-        super().__init__(words, parent, "server_log", title, ("close", words("dialog.close")))
+    def __init__(self, words: Language, name: str, title: str, text: str, parent: QtWidgets.QWidget) -> None:
+        super().__init__(words, parent, name, title, ("close", words("dialog.close")))
         self.cancel.hide()
-        self.text = exact_field("server_log_text", title, visible(text) or words("server.no_log"))
+        self.text = exact_field(f"{name}_text", title, visible(text))
         self.text.setMinimumHeight(300)
         self.text.setMaximumHeight(ANY_SIZE)
         self.arrange(self.heading, (self.text, 1))
         self.resize(WIDTH + 160, 480)
+
+
+class ServerLogDialog(TextDialog):
+    """Shows the last lines of a server's log: its messages, its standard error and Moot's notes."""
+
+    def __init__(self, words: Language, server: str, text: str, parent: QtWidgets.QWidget) -> None:
+        title = words("server.log_of", name=exact(server))
+        super().__init__(words, "server_log", title, text or words("server.no_log"), parent)
         bar = self.text.verticalScrollBar()
         bar.setValue(bar.maximum())
 

@@ -377,8 +377,8 @@ class FileDialog(Dialog):
 # The pages in the order of the list.
 TOPICS = (
     "start", "deciding", "debates", "groups-and-work", "schedules", "workflows", "files",
-    "assistants-and-tools", "memory", "external-agents", "models-on-this-computer", "mcp", "terminal",
-    "costs-and-privacy", "keys",
+    "assistants-and-tools", "skills", "memory", "external-agents", "models-on-this-computer", "mcp",
+    "terminal", "costs-and-privacy", "keys",
 )  # fmt: skip
 GUIDE_SIZE, SIDE_WIDTH = QSize(980, 680), 230
 STYLE = ListStyle(height=32, left=9, space=6)

@@ -1,8 +1,8 @@
 """The page of assistants: all of them as cards, and the editor of the chosen one, which saves automatically
 and shows earlier versions.
 
-Its form: name, model, instructions, tools, sub-agents, servers and limits, what happens to work that arrives
-while the assistant is busy, and the folder it works in.
+Its form: name, model, instructions, tools, sub-agents, servers, skills and limits, what happens to work that
+arrives while the assistant is busy, and the folder it works in.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +25,7 @@ from app.engine.library.agents import SUB_AGENT
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import model_line, server_state
 from app.gui.files.user_files import ask_for_folder
+from app.gui.pages.skill_list import SkillList
 from app.gui.widgets import controls
 from app.gui.widgets.badge import Avatar, initials, told_apart
 from app.gui.widgets.boxes import STRETCH, FontFitting, Frame, frame, hbox, hold_width, set_across, vbox
@@ -78,6 +79,7 @@ class AssistantForm(Form):
         self.tools = ChipList(language, look, "assistant_tools")
         self.sub_agents = ChipList(language, look, "assistant_sub_agents")
         self.servers = ChipList(language, look, "assistant_servers")
+        self.skills = SkillList(language, look)
         self.pages = named("assistant_pages", TextBox(lines=2, most=6, submits=False))
         self.busy = BusyChoice(language, look)
         self.colour = named("assistant_colour", Choice(look))
@@ -114,6 +116,9 @@ class AssistantForm(Form):
                 self._box("servers", self.servers, **servers, help="assistant.servers.text"),
             ),
             self._own_tools,
+            Field(
+                "skills", self.skills, says="assistant.field.skills", shown_when=lambda: not self._external
+            ),
             Field(
                 "pages",
                 self.pages,
