@@ -50,7 +50,7 @@ from app.core.tool import (
     ToolResult,
     is_page,
 )
-from app.tools import memory, page_viewer, planning, prompt_user, session_files, web
+from app.tools import page_viewer, planning, prompt_user, session_files, web
 from app.tools.declared import Outside
 from app.tools.tool_host_client import Ask, ToolHostClient
 
@@ -252,7 +252,7 @@ class Toolbox:
         host.on_news = self._on_news
         host.on_death = self._on_death
         outside = Outside(call=host.call, settings=documents.settings, open_link=open_link, files=files)
-        everybody = (web.TOOLS, prompt_user.TOOLS, planning.TOOLS, session_files.TOOLS, memory.TOOLS)
+        everybody = (web.TOOLS, prompt_user.TOOLS, planning.TOOLS, session_files.TOOLS)
         leaders = (planning.ORCHESTRATION_TOOLS, planning.STEP_TOOLS)
         self._allowed = tuple(declared.bind(outside) for some in (*everybody, *leaders) for declared in some)
 

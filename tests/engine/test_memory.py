@@ -18,7 +18,7 @@ from app.core.tool import Tool
 from app.engine.export.event_lines import event_line
 from app.engine.memory import origin_of
 from app.storage.secrets import Redactor
-from app.tools import memory
+from app.tools import prompt_user
 from app.tools.declared import Outside
 from tests.builders import Bench, Script, a_bench, a_log_store, a_setup, left_open
 from tests.engine.test_turn import a_tool, agent, calling
@@ -36,7 +36,8 @@ FAR = (
 
 
 TOOLS = tuple(
-    declared.bind(Outside(call=None, settings=None, open_link=None, files=None)) for declared in memory.TOOLS
+    declared.bind(Outside(call=None, settings=None, open_link=None, files=None))
+    for declared in prompt_user.TOOLS
 )  # type: ignore[arg-type]
 
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from app.core.memory import REMEMBER
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.item_list import ItemList
+from app.gui.widgets.memory import MemorySection
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.stories.group_crew import call, write_assistant
@@ -112,7 +113,7 @@ async def test_a_card_is_there_after_a_restart_and_can_be_refused(
     async with at_window(data_dir) as person:
         desk = person.window.controller
         desk.assistants.show_page("ann")
-        cards = desk.assistants._page.editor.memory.cards.cards
+        cards = person.find("memory_section", MemorySection).cards.cards
         await until(lambda: len(cards) == 3, what="the cards")
         next(iter(cards.values())).no.click()
         await until(lambda: len(cards) == 2, what="two cards")
