@@ -26,7 +26,6 @@ MOST_TOLD: Final = 2_000
 _NAME: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
 _TITLE: Final = re.compile(r"^# +(.{1,80})$", re.MULTILINE)
 _MARK: Final = re.compile("⟨U\\+[0-9A-F]+⟩")
-_FENCE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*(\w*)[^\n]*\n(.*?)^[ \t]*\1", re.MULTILINE | re.DOTALL)
 _SHELLS: Final = (
     "",
     "bash",
@@ -47,9 +46,7 @@ _PROGRAMS: Final = (
     "wget|yarn|zsh"
 )
 # A program with what it is given, also behind the `!` by which some agents run a line at once.
-_COMMAND: Final = re.compile(
-    rf"`(!?[^`\n]*)`|^[ \t]*(?:[-*+] |\d+[.)] |[$>] )?((?:{_PROGRAMS})[ \t]\S[^\n]*)", re.MULTILINE
-)
+_COMMAND: Final = re.compile(rf"`([^`]*)`|^(?:[-*+] |\d+[.)] |[$>] )?((?:{_PROGRAMS})[ \t]\S.*)")
 _CALL: Final = re.compile(rf"!.+|(?:[$>] )?(?:\./|(?:{_PROGRAMS})[ \t])\S.*")
 
 
@@ -167,12 +164,20 @@ def look_at(contents: Contents) -> SkillLook:
 
 def _commands(text: str) -> Iterator[str]:
     """Yield what a text has an agent run, as it is written."""
-    for _, language, lines in _FENCE.findall(text):
-        if language.casefold() in _SHELLS:
-            yield from (line.strip() for line in lines.splitlines() if line.strip())
-    for quoted, line in _COMMAND.findall(_FENCE.sub("", text)):
-        if line or _CALL.fullmatch(quoted):
-            yield (line or quoted).strip()
+    fence, is_shell = "", False
+    for line in map(str.strip, text.splitlines()):
+        marks = line[: len(line) - len(line.lstrip(line[:1]))] if line[:1] in ("`", "~") else ""
+        if fence and line == marks and line.startswith(fence):
+            fence = ""
+        elif not fence and len(marks) >= 3:
+            fence, (language, *_) = marks, (*line[len(marks) :].split(), "")
+            is_shell = language.casefold() in _SHELLS
+        elif fence and is_shell and line:
+            yield line
+        elif not fence:
+            for quoted, plain in _COMMAND.findall(line):
+                if plain or _CALL.fullmatch(quoted):
+                    yield plain or quoted
 
 
 class SkillFiles(Protocol):

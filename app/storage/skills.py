@@ -260,9 +260,11 @@ def _in_folder(folder: Path, only: Collection[str] = ()) -> Iterator[tuple[Skill
         for place in only or ("", "skills", *PLACES):
             with contextlib.suppress(OSError):
                 entries = sorted((folder / place).resolve(strict=True).iterdir())
-                # A link to a folder is followed here alone: users put their own skills there like that.
                 for inside in entries[:_MOST_ENTRIES]:
-                    if (inside / SKILL_FILE).is_file():
+                    # Users link to their own skills where programs keep them; in any other folder a link may
+                    # lead anywhere.
+                    is_near = bool(only) or inside.resolve().is_relative_to(folder)
+                    if is_near and (inside / SKILL_FILE).is_file():
                         yield _found(inside.resolve(strict=True))
     except (OSError, RuntimeError) as error:
         raise BadInput("skill_none", path=str(folder)) from error

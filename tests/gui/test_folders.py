@@ -172,7 +172,9 @@ async def test_a_session_begun_in_a_folder_uses_its_instructions_and_file(
         await person.write("rename_field", "School")
         await person.click("rename_save")
         await until(lambda: "[School]" in rows(person))
-        await trigger(person, menu_of(person, "[School]"), "Instructions and files…")
+        await trigger(person, menu_of(person, "[School]"), "Instructions, skills and files…")
+        await until(lambda: person.sees("folder_dialog"))
+        person.find("folder_skills").choose("decision-memo")
         await person.write("folder_instructions", "Answer in metres.")
         await person.click("folder_choose")
         [dialog] = [one for one in QApplication.topLevelWidgets() if isinstance(one, QFileDialog)]
@@ -180,6 +182,7 @@ async def test_a_session_begun_in_a_folder_uses_its_instructions_and_file(
         dialog.reject()
         await person.click("folder_save")
         await until(lambda: controller.engine.folders.find("School").context == (str(file),))
+        assert controller.engine.folders.find("School").skills == ("decision-memo",)
 
         # The plus at the right of its row.
         sessions = person.window.side_bar.sessions
@@ -192,6 +195,7 @@ async def test_a_session_begun_in_a_folder_uses_its_instructions_and_file(
         await person.press("composer", KEYS.Key_Return)
         await until(lambda: page.session is not None and page.session.status == "idle", what="the answer")
         [request] = wire_servers["openai"].requests
+        assert "- decision-memo: Writes a memo" in str(request.system)
         assert "Answer in metres." in str(request.system) and "1609 m" in str(request.messages)
         await until(lambda: "- How far?" in rows(person))
         assert not page.chat_composer.folder.isVisible()

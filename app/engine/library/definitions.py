@@ -336,7 +336,12 @@ def _joined(before: tuple[str, ...], mine: tuple[str, ...], theirs: tuple[str, .
 
 
 _KIND = LibraryKind(
-    Folder, "folder", attrgetter("folders"), FoldersChanged, ("name", "instructions"), "folder_order"
+    Folder,
+    "folder",
+    attrgetter("folders"),
+    FoldersChanged,
+    ("name", "instructions", "skills"),
+    "folder_order",
 )
 
 

@@ -59,7 +59,7 @@ class Skills:
 
     def of(self, agent: Agent) -> tuple[Skill, ...]:
         """Return the skills of an assistant that it may read, in its order."""
-        usable = {skill.name: skill for skill in self.all() if self._may_be_read(skill)}
+        usable = {skill.name: skill for skill in self.all() if self.may_be_read(skill)}
         return tuple(usable[name] for name in dict.fromkeys(agent.skills) if name in usable)
 
     async def find(self, name: str) -> tuple[Skill, Contents]:
@@ -123,14 +123,15 @@ class Skills:
         try:
             if name in agent.skills:
                 skill, contents = await self.find(name)
-                if self._may_be_read(skill):
+                if self.may_be_read(skill):
                     return contents
         except (BadInput, StorageError):
             pass
         known = ", ".join(skill.name for skill in self.of(agent)) or "none"
         raise ToolError(f"read_skill: there is no skill {name[:80]!r} that you may read. Skills: {known}.")
 
-    def _may_be_read(self, skill: Skill) -> bool:
+    def may_be_read(self, skill: Skill) -> bool:
+        """Return whether assistants may read a skill as it is."""
         return self.state(skill) in (SkillState.BUILT_IN, SkillState.ALLOWED)
 
     async def _drop(self, names: Collection[str], *new: str) -> None:

@@ -22,6 +22,7 @@ from app.core import events
 from app.core.errors import MootError
 from app.core.message import SPOKEN, Attachment, Message
 from app.core.session import PDF, ZIP, DebateMode, Folder, Session, SessionSummary, Status, resumable
+from app.core.texts import exact
 from app.engine.live_session import LiveSession
 from app.gui.bridge import FRAME_MS
 from app.gui.controllers.controller import FOLDER, Controller, PageController, Parts
@@ -37,6 +38,7 @@ from app.gui.panels.debate.discussion_view import DebatePage
 from app.gui.tasks import Work, timer
 from app.gui.transcript.pictures import SAVE_FILE, SAVE_PICTURE
 from app.gui.transcript.transcript_model import TurnEvent
+from app.gui.widgets.choices import ChipOption
 from app.gui.widgets.notices import Toast, Toasts
 from app.gui.widgets.picture_viewer import PictureSize, PictureViewer
 from app.gui.widgets.text import plain_tip
@@ -607,10 +609,18 @@ class FolderController(Controller):
             rename = self._starts(lambda name: change(folder_id, lambda found: replace(found, name=name)))
             self._ask_name(folder.name, "folder.name", rename)
         elif action == CONTENTS:
-            dialog = FolderDialog(self._language, self._look, folder, self._window)
-            dialog.open_for(self._starts(self._engine.folders.save))
+            self._start(self._show_contents(folder))
         elif action == DELETE:
             self._start(self._delete(folder))
+
+    async def _show_contents(self, folder: Folder) -> None:
+        skills = self._engine.skills
+        await skills.look()
+        offers = [
+            ChipOption(item.name, exact(item.title)) for item in skills.all() if skills.may_be_read(item)
+        ]
+        dialog = FolderDialog(self._language, self._look, folder, self._window, offers)
+        dialog.open_for(self._starts(self._engine.folders.save))
 
     async def _delete(self, folder: Folder) -> None:
         await self._engine.folders.delete(folder.id)

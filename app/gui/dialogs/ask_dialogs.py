@@ -29,6 +29,7 @@ from app.gui.display.descriptions import kind_text
 from app.gui.files.user_files import ContextList
 from app.gui.pages.settings.settings_rows import TickList
 from app.gui.widgets.boxes import STRETCH, Margins, Part, Stretch, hbox, vbox
+from app.gui.widgets.choices import ChipList, ChipOption
 from app.gui.widgets.controls import ENTER, Dialog, TextBox, TickBox, button
 from app.gui.widgets.form import Field, Form, Line
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say, show_if
@@ -392,7 +393,15 @@ class VariablesDialog(ValueDialog):
 class FolderDialog(ValueDialog):
     """Shows a folder for editing."""
 
-    def __init__(self, words: Language, look: Look, folder: Folder, parent: QWidget) -> None:
+    def __init__(
+        self,
+        words: Language,
+        look: Look,
+        folder: Folder,
+        parent: QWidget,
+        skills: Sequence[ChipOption] = (),
+    ) -> None:
+        """`skills` are those that can be given to the folder."""
         super().__init__(words, parent, "folder", words("folder.title"))
         self.before = folder
         box = TextBox(lines=7, most=7, submits=False, text=folder.instructions)
@@ -407,7 +416,12 @@ class FolderDialog(ValueDialog):
         told = Field("instructions", box, label=key, help="folder.instructions.hint", leads=True)
         files = hbox(plain_label("field", text=words("folder.files")), STRETCH, choose)
         hint = Paragraph("hint", text=words("folder.files.hint"))
-        self.ask(name, told, files, hint, self.files, STRETCH, width=560, height=480, gap=10)
+        chips = ChipList(words, look, "folder_skills")
+        chips.set_offers(skills)
+        chips.show_chosen(folder.skills)
+        none, text = "assistant.none.skills", "folder.skills.hint"
+        given = Field("skills", chips, label="assistant.field.skills", hint=none, help=text)
+        self.ask(name, told, given, files, hint, self.files, STRETCH, width=560, height=560, gap=10)
 
     def value(self) -> object:
         return replace(self.before, **self.form.values(), context=self.files.paths)

@@ -25,6 +25,7 @@ FOLDER, ZIP, ELSEWHERE, ALLOW, SHOW, REMOVE = "folder", "zip", "elsewhere", "all
 
 _READ = (SkillState.BUILT_IN, SkillState.ALLOWED)
 _INDENT, _ICON = 40, 15
+MOST_LINKS = 20
 
 
 class SkillRow(QFrame):
@@ -114,7 +115,7 @@ class SkillRow(QFrame):
                 "external-link",
                 "text_2",
                 words("skill.links", count=links),
-                "  ".join(map(exact, look.links)),
+                "  ".join(map(exact, look.links[:MOST_LINKS])),
             ),
             self._line("terminal", "text_2", words("skill.commands", count=commands), words("skill.not_run")),
         ]
