@@ -174,7 +174,7 @@ async def test_a_session_begun_in_a_folder_uses_its_instructions_and_file(
         await until(lambda: "[School]" in rows(person))
         await trigger(person, menu_of(person, "[School]"), "Instructions, skills and files…")
         await until(lambda: person.sees("folder_dialog"))
-        person.find("folder_skills").choose("decision-memo")
+        person.find("folder_dialog").form.fields["skills"].control.choose("decision-memo")
         await person.write("folder_instructions", "Answer in metres.")
         await person.click("folder_choose")
         [dialog] = [one for one in QApplication.topLevelWidgets() if isinstance(one, QFileDialog)]
