@@ -38,7 +38,7 @@ class ProposalCard(Frame):
         self.setProperty("tone", "accent")
         note = Note(id="", text="", origin=proposal.origin, source=proposal.source, title=title)
         source, session = origin_text(language.texts, note), language("memory.from.chat", name=title)
-        self._sentence = named(f"{name}_sentence", Paragraph("card_text"))
+        self._sentence = named(f"{name}_sentence", Paragraph("setting"))
         self._sentence.setText(visible(proposal.text))
         self.box = named(f"{name}_text", TextBox(lines=2, most=6, text=proposal.text))
         say(self.box, language, name="memory.sentence")
@@ -90,7 +90,7 @@ class ProposalCards(QWidget):
         self._language, self._look, self._name, self._most = language, look, name, most
         self.cards: dict[str, ProposalCard] = {}
         self._found: Sequence[tuple[str, str, Message]] = ()
-        self._column, self._more = vbox(spacing=8), named(f"{name}_more", plain_label("meta"))
+        self._column, self._more = vbox(spacing=8), named(f"{name}_more", plain_label("hint"))
         vbox(self._column, self._more, inside=self, spacing=6)
         language.changed.connect(self._say_again)
         self.hide()
