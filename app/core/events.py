@@ -11,7 +11,7 @@ from app.core.criteria import Criterion, Plan
 from app.core.definitions import StepState
 from app.core.frozen import Frozen
 from app.core.ids import utc_now
-from app.core.memory import Proposal
+from app.core.memory import Note
 from app.core.message import Author, Message, Prompt, ToolCall, Usage
 from app.core.provider import FetchProgress
 from app.core.session import Session
@@ -156,7 +156,7 @@ class MemoryProposed(Event):
     """An assistant has proposed a note; the message is the result of its call."""
 
     message_id: str
-    proposal: Proposal
+    proposal: Note
 
 
 class MemoryChanged(Event):

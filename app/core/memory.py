@@ -34,30 +34,15 @@ class SaidToProposal(StrEnum):
     REFUSED = "refused"
 
 
-class Proposal(Frozen):
-    """A note that an assistant has proposed, as the result of its call holds it; the note gets
-    the id of that message.
-
-    `local` is what the card chooses first: whether the model that proposed it is on this computer. The other
-    fields are those of the note; `answer` is a SaidToProposal, "" while it waits.
-    """
-
-    text: str
-    agent: str = ""
-    folder: str = ""
-    local: bool = False
-    origin: str = Origin.CHAT
-    source: str = ""
-    answer: str = ""
-
-
 class Note(Frozen):
     """Something to remember, for the assistant of the id `agent`, or for all in the folder of the id
     `folder`.
 
     Only models of this computer are told one that is `local`. `origin` says where it is from and `source`
     what that is called: a file, an address, a tool; `title` is that of the session in which it was proposed.
-    `at` is when it was kept (ISO 8601).
+    `at` is when it was kept (ISO 8601). The result of a call holds one that is only proposed, without an id
+    and a title, with the user's `answer`, a SaidToProposal, "" while it waits; `local` then says whether the
+    model that proposed it is on this computer. Once it is kept it has the id of that message.
     """
 
     id: str
@@ -69,6 +54,7 @@ class Note(Frozen):
     source: str = ""
     title: str = ""
     at: str = ""
+    answer: str = ""
 
 
 def origin_text(texts: Texts, note: Note) -> str:

@@ -19,7 +19,7 @@ from app.core.errors import Failure
 from app.core.frozen import Frozen
 from app.core.ids import new_id, utc_now
 from app.core.json_values import object_in
-from app.core.memory import Proposal
+from app.core.memory import Note
 from app.core.settings import RunLimits
 from app.core.texts import Texts, amount_text, exact
 
@@ -517,7 +517,7 @@ class Message(Frozen):
     # What it asks the user.
     prompt: Prompt | None = None
     # Of a tool's result: what is proposed to be remembered.
-    proposal: Proposal | None = None
+    proposal: Note | None = None
     attachments: Attachments = ()
     # Of a debate, from 1.
     round: int = 0

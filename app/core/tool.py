@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 from app.core.criteria import Criterion, Plan, PlanItem
 from app.core.definitions import Agent, ServerPrompt
 from app.core.frozen import Frozen
-from app.core.memory import Proposal
+from app.core.memory import Note
 from app.core.message import Attachment, Author, Message, Prompt
 from app.core.servers import McpServer
 from app.core.session import AgentMode
@@ -90,7 +90,7 @@ class ToolResult(Frozen):
     attachments: tuple[Attachment, ...] = ()
     prompt: Prompt | None = None
     say: str = ""
-    proposal: Proposal | None = None
+    proposal: Note | None = None
 
 
 def is_page(resource: Mapping[str, object]) -> bool:

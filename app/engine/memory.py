@@ -19,7 +19,6 @@ from app.core.memory import (
     MOST_TOLD,
     Note,
     Origin,
-    Proposal,
     SaidToProposal,
 )
 from app.core.message import Attachments, Message, MessageState, Role
@@ -30,6 +29,8 @@ from app.engine.history import tokens_of
 from app.engine.live_session import LiveSession
 
 Notes = tuple[Note, ...]
+Proposals = Sequence[tuple[LiveSession, Message]]
+"""Messages with proposed notes, each with its session."""
 
 # What reads from outside, with the argument that says what.
 _READS: Mapping[str, tuple[str, str]] = {
@@ -160,7 +161,7 @@ class Memory:
 
     # Proposals
 
-    def proposed(self, proposal: Proposal, said: Sequence[Message]) -> Proposal:
+    def proposed(self, proposal: Note, said: Sequence[Message]) -> Note:
         """Return a note that an assistant proposes in a turn, as it may be shown. Raises ToolError."""
         try:
             text = self.checked(proposal.text)
@@ -173,27 +174,22 @@ class Memory:
             raise ToolError("remember: this is remembered already.")
         return replace(proposal, text=text)
 
-    def open_in(self, live: LiveSession) -> list[Message]:
+    def open_in(self, live: LiveSession) -> Proposals:
         """Return the proposals of a session that wait, the oldest first."""
         known = (live.turns.messages.get(message_id) for message_id in live.session.proposed)
-        return [each for each in known if each is not None and each.proposal and not each.proposal.answer]
+        return [(live, each) for each in known if each and each.proposal and not each.proposal.answer]
 
-    async def open(self) -> list[tuple[LiveSession, Message]]:
+    async def open(self) -> Proposals:
         """Return all proposals that wait for the user, those of the newest session first."""
-        found = []
-        for summary in self._store.summaries():
-            if summary.proposed and not summary.read_only:
-                live = await self._open(summary.id)
-                found += [(live, message) for message in self.open_in(live)]
-        return found
+        waiting = [each.id for each in self._store.summaries() if each.proposed and not each.read_only]
+        return [each for session_id in waiting for each in self.open_in(await self._open(session_id))]
 
     async def keep(self, session_id: str, message_id: str, text: str, *, local: bool) -> None:
         """Keep what was proposed, as the user has changed it."""
         live, proposal = await self._waiting(session_id, message_id)
-        whom = {name: getattr(proposal, name) for name in ("agent", "folder", "origin", "source")}
         # With the message's id: where this was cut off before the answer was saved, the same again adds
         # nothing.
-        await self.add(Note(id=message_id, text=text, local=local, title=live.session.title, **whom))
+        await self.add(replace(proposal, id=message_id, text=text, local=local, title=live.session.title))
         await self._answer(live, message_id, SaidToProposal.KEPT)
 
     async def refuse(self, session_id: str, message_id: str) -> None:
@@ -201,7 +197,7 @@ class Memory:
         live, _ = await self._waiting(session_id, message_id)
         await self._answer(live, message_id, SaidToProposal.REFUSED)
 
-    async def _waiting(self, session_id: str, message_id: str) -> tuple[LiveSession, Proposal]:
+    async def _waiting(self, session_id: str, message_id: str) -> tuple[LiveSession, Note]:
         live = await self._open(session_id)
         message = live.turns.messages.get(message_id)
         if message is None or message.proposal is None or message.proposal.answer:

@@ -7,7 +7,7 @@ from html import escape
 from typing import Final, Literal
 
 from app.core.ids import new_id
-from app.core.memory import MAX_NOTE, REMEMBER, Proposal
+from app.core.memory import MAX_NOTE, REMEMBER, Note
 from app.core.message import Prompt, PromptType
 from app.core.texts import language_of
 from app.core.tool import Control, ToolError, ToolResult
@@ -125,7 +125,7 @@ async def remember(text: str, for_: Literal["me", "folder"] = "me") -> ToolResul
     """
     told = checked_text("remember: argument `text`", " ".join(text.split()), MAX_NOTE)
     # The engine puts in whom it is for.
-    proposal = Proposal(text=told, folder="folder" if for_ == "folder" else "")
+    proposal = Note(id="", text=told, folder="folder" if for_ == "folder" else "")
     return ToolResult(content="The user will be asked whether to remember this.", proposal=proposal)
 
 

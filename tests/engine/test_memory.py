@@ -11,7 +11,7 @@ from app.core.catalog import ProviderConfig
 from app.core.definitions import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.events import MemoryProposed
-from app.core.memory import MAX_NOTE, MOST_NOTES, REMEMBER, Note, Origin, Proposal, SaidToProposal
+from app.core.memory import MAX_NOTE, MOST_NOTES, REMEMBER, Note, Origin, SaidToProposal
 from app.core.message import Attachment, Message, Role
 from app.core.session import Folder
 from app.core.tool import Tool
@@ -213,7 +213,7 @@ async def test_a_proposal_waits_for_the_user_and_blocks_nothing(data_dir: Path) 
     bench = await _bench(data_dir, agent(tools=(REMEMBER,)), script=_proposing())
     session_id = await _said(bench, "I have two dogs.")
     [result] = _results(bench, session_id)
-    assert result.proposal == Proposal(text=DOGS, agent="main", origin=Origin.CHAT)
+    assert result.proposal == Note(id="", text=DOGS, agent="main", origin=Origin.CHAT)
     assert bench.messages(session_id)[-1].content == "Noted."
     [(live, waiting)] = await bench.engine.memory.open()
     assert (live.id, waiting.id, list(bench.engine.chats.needs_you())) == (session_id, result.id, [])

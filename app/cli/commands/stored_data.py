@@ -203,9 +203,8 @@ async def memory_add(
     if not agent and not folder:
         help_command = f"{command_name()} memory add --help"
         raise BadInput("usage_missing", what="--for ASSISTANT, --folder NAME", help=help_command)
-    whom = (
-        {"agent": engine.assistants.find(agent).id} if agent else {"folder": engine.folders.find(folder).id}
-    )
+    found = engine.assistants.find(agent) if agent else engine.folders.find(folder)
+    whom = {"agent" if agent else "folder": found.id}
     note = await engine.memory.add(Note(id="", text=text, local=local, **whom))
     return await run.answer(_note_record(run, note), f"{note.id}\n")
 

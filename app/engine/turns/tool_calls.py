@@ -20,7 +20,7 @@ from app.core.errors import StorageError
 from app.core.events import Event, MemoryProposed, PromptAsked, ToolFinished, ToolProgressed
 from app.core.ids import new_id
 from app.core.json_values import object_in
-from app.core.memory import Proposal
+from app.core.memory import Note
 from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.owned_tasks import end_tasks
 from app.core.provider import ModelRequest
@@ -617,7 +617,7 @@ class ToolCalls:
             result = ToolResult(content=f"The tool failed: {type(fault).__name__}.", ok=False)
         self._write(turn, call, result, plan)
 
-    def _proposed(self, turn: AgentTurn, wanted: Proposal) -> Proposal:
+    def _proposed(self, turn: AgentTurn, wanted: Note) -> Note:
         """Return a proposed note with whom it is for and where it is from. Raises ToolError."""
         folder = self._live.session.folder if wanted.folder else ""
         if wanted.folder and not folder:

@@ -257,8 +257,7 @@ class ChatController(PageController):
     def _show_proposals(self) -> None:
         """Show what is proposed to be remembered in the session in front."""
         live = self._engine.live(self.page.session_id)
-        waiting = self._engine.memory.open_in(live) if live is not None else ()
-        self.page.proposals.show_proposals([(live.id, live.session.title, each) for each in waiting if live])
+        self.page.proposals.show_proposals(self._engine.memory.open_in(live) if live is not None else ())
 
     def _show_result(self) -> None:
         """Show what came of the session in front, where it is work that rests."""

@@ -424,7 +424,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
         section.show_memory(notes, memory.tokens(notes))
         found = [(live, each) for live, each in await memory.open() if each.author.id == agent_id]
         if page.editor.definition_id == agent_id:
-            section.cards.show_proposals([(live.id, live.session.title, each) for live, each in found])
+            section.cards.show_proposals(found)
 
     async def _delete_note(self, note_id: str) -> None:
         self._offer_undo("memory.deleted", await self._engine.memory.remove(note_id), lasts=True)

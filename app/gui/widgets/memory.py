@@ -1,14 +1,15 @@
 """What assistants remember, on screen: cards of what is proposed, and the list of an assistant's notes."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu, QProgressBar, QWidget
 
-from app.core.memory import MAX_NOTE, MOST_TOLD, Note, Origin, Proposal, origin_text
-from app.core.message import Message
+from app.core.memory import MAX_NOTE, MOST_TOLD, Note, Origin, origin_text
 from app.core.texts import visible
+from app.engine.memory import Proposals
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.badge import HeadingIcon
 from app.gui.widgets.boxes import STRETCH, Frame, drop, hbox, vbox
@@ -32,22 +33,21 @@ class ProposalCard(Frame):
     kept = Signal(str, bool)
     refused = Signal()
 
-    def __init__(self, language: Language, look: Look, name: str, proposal: Proposal, title: str) -> None:
-        """`title` is that of the session; the names of its parts begin with `name`."""
+    def __init__(self, language: Language, look: Look, name: str, note: Note) -> None:
+        """The names of its parts begin with `name`."""
         super().__init__("banner", f"{name}_card")
         self.setProperty("tone", "accent")
-        note = Note(id="", text="", origin=proposal.origin, source=proposal.source, title=title)
-        source, session = origin_text(language.texts, note), language("memory.from.chat", name=title)
+        source, session = origin_text(language.texts, note), language("memory.from.chat", name=note.title)
         self._sentence = named(f"{name}_sentence", Paragraph("setting"))
-        self._sentence.setText(visible(proposal.text))
-        self.box = named(f"{name}_text", TextBox(lines=2, most=6, text=proposal.text))
+        self._sentence.setText(visible(note.text))
+        self.box = named(f"{name}_text", TextBox(lines=2, most=6, text=note.text))
         say(self.box, language, name="memory.sentence")
         self.box.setFrameShape(TextBox.Shape.StyledPanel)
         self.box.hide()
         self.readers = Segmented((LOCAL, ANY))
         self.readers.setAccessibleName(language("memory.readers"))
         self.readers.set_texts((language("memory.readers.local"), language("memory.readers.any")), ("", ""))
-        self.readers.set_value(LOCAL if proposal.local else ANY)
+        self.readers.set_value(LOCAL if note.local else ANY)
         where = " · ".join(dict.fromkeys((visible(source), visible(session))))
         self.keep = say(button("", f"{name}_keep", self._on_keep), language, "memory.keep")
         self.edit = say(button("", f"{name}_edit", self._on_edit), language, "memory.edit")
@@ -63,7 +63,7 @@ class ProposalCard(Frame):
         vbox(*parts, inside=self, margins=(14, 11, 14, 11), spacing=7)
         self.box.submitted.connect(self._on_keep)
         self.box.textChanged.connect(lambda: self.keep.setEnabled(0 < len(self.box.text()) <= MAX_NOTE))
-        self.setAccessibleName(f"{language('memory.question')} {visible(proposal.text)}, {where}")
+        self.setAccessibleName(f"{language('memory.question')} {visible(note.text)}, {where}")
 
     def _on_edit(self) -> None:
         self._sentence.hide()
@@ -89,28 +89,25 @@ class ProposalCards(QWidget):
         super().__init__()
         self._language, self._look, self._name, self._most = language, look, name, most
         self.cards: dict[str, ProposalCard] = {}
-        self._found: Sequence[tuple[str, str, Message]] = ()
+        self._found: Proposals = ()
         self._column, self._more = vbox(spacing=8), named(f"{name}_more", plain_label("hint"))
         vbox(self._column, self._more, inside=self, spacing=6)
         language.changed.connect(self._say_again)
         self.hide()
 
-    def show_proposals(self, found: Sequence[tuple[str, str, Message]]) -> None:
-        """Show these: the session's id and title, and the message with the proposal.
-
-        A card that stays is kept as it is, with what is being typed into it.
-        """
+    def show_proposals(self, found: Proposals) -> None:
+        """Show these; a card that stays is kept as it is, with what is being typed into it."""
         self._found = found
-        shown = {each[-1].id: each for each in found[: self._most]}
+        shown = {message.id: (live, message.proposal) for live, message in found[: self._most]}
         for gone in self.cards.keys() - shown.keys():
             drop(self.cards.pop(gone))
-        for message_id, (session_id, title, message) in shown.items():
-            if message_id not in self.cards and message.proposal is not None:
-                card = self.cards[message_id] = ProposalCard(
-                    self._language, self._look, self._name, message.proposal, title
-                )
-                card.kept.connect(partial(self.kept.emit, session_id, message_id))
-                card.refused.connect(partial(self.refused.emit, session_id, message_id))
+        for message_id, (live, note) in shown.items():
+            if message_id not in self.cards and note is not None:
+                shown_note = replace(note, title=live.session.title)
+                card = ProposalCard(self._language, self._look, self._name, shown_note)
+                card.kept.connect(partial(self.kept.emit, live.id, message_id))
+                card.refused.connect(partial(self.refused.emit, live.id, message_id))
+                self.cards[message_id] = card
                 self._column.addWidget(card)
         left = len(found) - len(shown)
         show_or_hide(self._more, self._language("memory.more", count=left) if left else "")
@@ -146,10 +143,8 @@ class NoteList(ItemList):
         for note in notes:
             second = " · ".join((visible(origin_text(words.texts, note)), words.age(note.at)))
             mark = words("memory.readers.local") if note.local else ""
-            text = visible(note.text)
-            icon = _ICONS.get(note.origin, "")
-            row = RowItem(id=note.id, title=text, second=second, note=mark, icon=icon, tip=text)
-            rows.append(row)
+            text, icon = visible(note.text), _ICONS.get(note.origin, "")
+            rows.append(RowItem(id=note.id, title=text, second=second, note=mark, icon=icon, tip=text))
         self.show_rows(rows)
         self.setFixedHeight(self.rows_height())
         self.setVisible(bool(rows))
