@@ -60,8 +60,7 @@ from app.engine.group.commands import Groups
 from app.engine.history import TokenCount
 from app.engine.importing import Arrival, Arrivals, Surroundings, arrivals, messages_alone
 from app.engine.library.agents import MADE_FOR, AgentDirectory, Assistants
-from app.engine.library.definitions import PROMPT_KIND, Definitions, Folders
-from app.engine.library.skills import Skills
+from app.engine.library.definitions import PROMPT_KIND, Definitions, Folders, Skills
 from app.engine.live_session import LiveSession
 from app.engine.memory import Memory
 from app.engine.prompts import Prompts

@@ -10,6 +10,7 @@ import re
 import zipfile
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -96,8 +97,7 @@ class SkillFolders:
         found = list(_in_zip(place) if place.is_file() else _in_folder(place))
         if not found:
             raise BadInput("skill_none", path=path)
-        own = {name for skills in self._own.values() for name in skills}
-        return tuple(self._added(skill, contents, own) for skill, contents in found)
+        return tuple(self._added(skill, contents) for skill, contents in found)
 
     @awaited
     def elsewhere(self) -> tuple[Skill, ...]:
@@ -110,7 +110,9 @@ class SkillFolders:
         if name not in self.names():
             raise NotFound("skill_not_found", name=name[:80])
         with storage_errors(self._root / name):
-            file = self._throw(name)
+            file = self._keep_in_trash(name)
+            self._disk.move(self._root / name, self._root / f".{name}{_PART}")
+            self.mend()
         self._known.pop(name, None)
         return file
 
@@ -129,7 +131,8 @@ class SkillFolders:
 
     def put(self, name: str, contents: Contents) -> None:
         """Keep a skill in place of the one of its name; after a kill there is either of them. Blocks."""
-        place, part, new, old = (self._root / each for each in (name, *_beside(name)))
+        place = self._root / name
+        part, new, old = (self._root / f".{name}{end}" for end in (_PART, _NEW, _OLD))
         with storage_errors(place):
             self.mend()
             for path, data in contents.items():
@@ -151,14 +154,14 @@ class SkillFolders:
                     self._disk.move(left, place)
                 remove_folder(left)
 
-    def _added(self, skill: Skill, contents: Contents, own: Collection[str]) -> Skill:
-        if skill.problem is not None:
-            return skill
-        names = self.names()
-        if skill.name in own:
-            return Skill(name=skill.name, problem=BadInput("skill_built_in", name=skill.name))
-        if skill.name not in names and len(names) >= MOST_SKILLS:
-            return Skill(name=skill.name, problem=BadInput("skills_too_many", most=MOST_SKILLS))
+    def _added(self, skill: Skill, contents: Contents) -> Skill:
+        names, problem = self.names(), skill.problem
+        if any(skill.name in own for own in self._own.values()):
+            problem = BadInput("skill_built_in", name=skill.name)
+        elif skill.name not in names and len(names) >= MOST_SKILLS:
+            problem = BadInput("skills_too_many", most=MOST_SKILLS)
+        if problem is not None:
+            return Skill(name=skill.name, problem=problem)
         self.put(skill.name, contents)
         return self._known[skill.name]
 
@@ -166,14 +169,6 @@ class SkillFolders:
         if name not in self.names():
             raise NotFound("skill_not_found", name=name[:80])
         return _found(self._root / name, name)
-
-    def _throw(self, name: str) -> str:
-        file = self._keep_in_trash(name)
-        old = self._root / _beside(name)[2]
-        remove_folder(old)
-        self._disk.move(self._root / name, old)
-        remove_folder(old)
-        return file
 
     def _keep_in_trash(self, name: str) -> str:
         target = place_in_trash(self._disk, self._trash, name, ZIP)
@@ -190,10 +185,6 @@ def _names(root: Path) -> list[str]:
         entries = [entry for entry in os.scandir(root) if is_skill_name(entry.name)]
         return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
     return []
-
-
-def _beside(name: str) -> tuple[str, str, str]:
-    return f".{name}{_PART}", f".{name}{_NEW}", f".{name}{_OLD}"
 
 
 def files_of_skills(root: Path) -> Iterator[tuple[str, Path]]:
@@ -294,13 +285,10 @@ def _in_zip(path: Path) -> Iterator[tuple[Skill, Contents]]:
             if root != name and root[-1:] in ("", "/") and not root.startswith(tuple(filter(None, roots))):
                 roots.append(root)
         for root in roots[:1] if "" in roots else roots:
-            paths = [
-                (name, _usual(name.removeprefix(root))) for name in packed.names if name.startswith(root)
-            ]
-            if sum(map(bool, (usual for _, usual in paths))) > MOST_FILES:
-                yield Skill(name=root or path.stem, problem=_too_large(root or path.stem)), {}
-                continue
-            contents = {usual: packed.read(name) for name, usual in paths if usual}
+            paths = ((_usual(name[len(root) :]), name) for name in packed.names if name.startswith(root))
+            # One more than are taken, so that it is refused.
+            kept = islice((pair for pair in paths if pair[0]), MOST_FILES + 1)
+            contents = {usual: packed.read(name) for usual, name in kept}
             name = root.rstrip("/").rpartition("/")[2] or path.stem
             try:
                 yield _skill(name, contents), contents

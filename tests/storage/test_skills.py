@@ -16,7 +16,7 @@ from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.skills import Skill, digest_of, look_at
 from app.core.store import BackupReason, Difference
-from app.engine.library.skills import Skills
+from app.engine.library.definitions import Skills
 from app.storage.documents import JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths

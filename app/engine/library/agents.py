@@ -46,8 +46,7 @@ from app.core.tool import (
     assistants_called,
     told_of,
 )
-from app.engine.library.definitions import Definitions, LibraryKind, Shared
-from app.engine.library.skills import Skills
+from app.engine.library.definitions import Definitions, LibraryKind, Shared, Skills
 from app.engine.live_session import LiveSession
 from app.engine.providers import ProviderProblem
 

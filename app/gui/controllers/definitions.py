@@ -25,8 +25,7 @@ from app.core.skills import SKILL_FILE, Skill, SkillState, text_of
 from app.core.texts import exact, unmarked
 from app.core.tool import FILES
 from app.engine.debate.estimates import price_text
-from app.engine.library.definitions import CHANGED_ELSEWHERE, Definitions, Shared, read_document
-from app.engine.library.skills import SeenSkill
+from app.engine.library.definitions import CHANGED_ELSEWHERE, Definitions, SeenSkill, Shared, read_document
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.display.descriptions import most_text

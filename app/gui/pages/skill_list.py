@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.skills import SkillState
 from app.core.texts import exact, size_text, unmarked
-from app.engine.library.skills import SeenSkill
+from app.engine.library.definitions import SeenSkill
 from app.gui.dialogs.connect_dialogs import exact_field
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.badge import Chip, HeadingIcon
