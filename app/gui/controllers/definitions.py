@@ -450,24 +450,18 @@ class AssistantCommands(DefinitionCommands[Agent]):
         self.skills_seen.emit((*await self._engine.skills.overview(), *refused))
 
     def _on_skill_asked(self, skills: "SkillList", what: str, name: str) -> None:
-        words, start = self._language, partial(self._tasks.start, f"skill {what}")
+        start = partial(self._tasks.start, f"skill {what}")
         if what == "folder":
-            ask_for_folder(
-                self._window, words("skill.add.folder"), lambda path: start(self._add_skills(path))
-            )
+            title = self._language("skill.add.folder")
+            ask_for_folder(self._window, title, lambda path: start(self._add_skills(path)))
         elif what == "zip":
-            add = self._add_skills
-            ask_for_file(
-                self._window, words("skill.add.zip"), lambda path: start(add(str(path))), "ZIP (*.zip)"
-            )
+            title = self._language("skill.add.zip")
+            ask_for_file(self._window, title, lambda path: start(self._add_skills(str(path))), "ZIP (*.zip)")
         elif what == "elsewhere":
             start(self._offer_skills(skills))
         elif what == "allow":
-            start(
-                self._then(
-                    partial(self._engine.skills.allow, skills.seen(name).skill), partial(skills.give, name)
-                )
-            )
+            allow = partial(self._engine.skills.allow, skills.seen(name).skill)
+            start(self._then(allow, partial(skills.give, name)))
         elif what == "show":
             start(self._show_skill(name))
         elif any(skill.name == name for skill in self._refused):

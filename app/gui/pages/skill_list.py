@@ -23,6 +23,7 @@ from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, sho
 FOLDER, ZIP, ELSEWHERE, ALLOW, SHOW, REMOVE = "folder", "zip", "elsewhere", "allow", "show", "remove"
 """What a list asks for: the first three add skills."""
 
+_BUTTONS = (ALLOW, SHOW, REMOVE)
 _READ = (SkillState.BUILT_IN, SkillState.ALLOWED)
 _INDENT, _ICON = 40, 15
 MOST_LINKS = 20
@@ -51,23 +52,15 @@ class SkillRow(QFrame):
         show_if(self._folds, fold)
         head = hbox(self.tick, title, note, STRETCH, self.state, fold, spacing=10, margins=(12, 9, 12, 9))
         self.details = QWidget()
-        buttons = [
-            button(
-                "",
-                f"skill_{name}_{what}",
-                partial(owner.asked.emit, what, name),
-                text=language(f"skill.{what}"),
-            )
-            for what in (ALLOW, SHOW)
-        ]
-        buttons.append(button("plain", f"skill_{name}_remove", partial(owner.asked.emit, REMOVE, name)))
-        buttons[-1].setText(language("skill.remove"))
-        show_if(seen.state in (SkillState.ASKING, SkillState.CHANGED), buttons[0])
-        show_if(seen.state != SkillState.REFUSED, buttons[1])
+        buttons = [button("" if what != REMOVE else "plain", f"skill_{name}_{what}") for what in _BUTTONS]
+        for act, what in zip(buttons, _BUTTONS, strict=True):
+            act.setText(language(f"skill.{what}"))
+            act.clicked.connect(partial(owner.asked.emit, what, name))
         off = plain_label("hint", text=language("skill.turns_off"))
-        show_if(seen.state != SkillState.REFUSED, off)
-        said = vbox(*self._said(), hbox(*buttons, STRETCH, off, spacing=8), spacing=7)
-        vbox(said, inside=self.details, margins=(_INDENT, 0, 12, 12))
+        show_if(seen.state in (SkillState.ASKING, SkillState.CHANGED), buttons[0])
+        show_if(seen.state != SkillState.REFUSED, buttons[1], off)
+        foot = hbox(*buttons, STRETCH, off, spacing=8)
+        vbox(*self._said(), foot, inside=self.details, margins=(_INDENT, 0, 12, 12), spacing=7)
         vbox(head, self.details, inside=self)
         self.details.setVisible(seen.state not in _READ)
 
@@ -106,23 +99,15 @@ class SkillRow(QFrame):
         if problem is not None:
             return [plain_label("error", wrap=True, text=words.problem(problem.code, **problem.details))]
         hidden = words("skill.hidden", count=look.hidden) if look.hidden else words("skill.hidden.none")
-        links, commands = len(look.links), len(look.commands)
-        found = [
-            self._line(
-                "triangle-alert" if look.hidden else "circle-check", "warn" if look.hidden else "ok", hidden
-            ),
-            self._line(
-                "external-link",
-                "text_2",
-                words("skill.links", count=links),
-                "  ".join(map(exact, look.links[:MOST_LINKS])),
-            ),
-            self._line("terminal", "text_2", words("skill.commands", count=commands), words("skill.not_run")),
-        ]
+        links, commands = words("skill.links", count=len(look.links)), len(look.commands)
+        icon, colour = ("triangle-alert", "warn") if look.hidden else ("circle-check", "ok")
+        found, title = [self._line(icon, colour, hidden)], words("skill.commands", count=commands)
+        shown_links = "  ".join(map(exact, look.links[:MOST_LINKS]))
+        found.append(self._line("external-link", "text_2", links, shown_links))
+        found.append(self._line("terminal", "text_2", title, words("skill.not_run")))
         if commands:
-            lines = "\n".join(look.commands)
             name = f"skill_{self.shown.skill.name}_commands"
-            field = exact_field(name, words("skill.commands", count=commands), lines)
+            field = exact_field(name, title, "\n".join(look.commands))
             field.setFixedHeight(min(6, commands) * field.fontMetrics().lineSpacing() + 24)
             found.append(field)
         return found
