@@ -71,7 +71,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "skills": ("providers.skills", "list", "add", "show", "allow", "remove"),
     "models": ("providers.models", "list", "get", "remove", "check", "allow", "add"),
 }
-# Of those with a function these change nothing, and neither do the actions `list` and `show`.
+# Of those with a function these change nothing, and neither do the actions `list`, `runs` and `show`.
 _READING = ("show", "files", "export", "sessions", "providers", "panels", "decisions", "journal", "usage")
 _WITHOUT_JSON = ("pause", "stop", "delete", "export", "backup", "quit")
 
@@ -135,7 +135,7 @@ class Arguments(Frozen):
     def writes(self) -> bool:
         """Whether the command changes something and so must run in the one writer of the data directory."""
         has_function = COMMANDS.get(self.command, ("",))[0] != ""
-        return has_function and self.command not in _READING and self.action not in ("list", "show")
+        return has_function and self.command not in _READING and self.action not in ("list", "runs", "show")
 
     def to_json(self) -> dict[str, object]:
         """Return the fields and the values as one JSON object."""
