@@ -81,7 +81,7 @@ async def test_what_is_written_is_saved_by_itself_and_after_a_restart_there(qapp
         assert document["name"] == "Architect"
         assert document["instructions"] == "Name the trade-off, pick one."
         # A new assistant may write files.
-        assert document["tools"] == ["files", "web", "subAgent"]
+        assert document["tools"] == ["files", "remember", "web", "subAgent"]
         assert document["sub_agents"] == ["browser"]
         assert (document["provider"], document["model"]) == ("anthropic", "claude-opus-4-5")
         assert document["max_steps"] == 7
@@ -286,13 +286,13 @@ async def test_from_the_editor_a_chat_is_begun_with_what_is_written(person, data
 async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir, tmp_path):
     agent_id = await make(person, "Reviewer")
     editor(person).form.tools.choose("web_fetch")
-    await until(lambda: kept(data_dir, agent_id).get("tools") == ["files", "web_fetch"])
+    await until(lambda: kept(data_dir, agent_id).get("tools") == ["files", "remember", "web_fetch"])
     await person.click("assistant_share")
     path = tmp_path / "reviewer.json"
     person.choose_file(path)
     await until(lambda: path.is_file() and path.stat().st_size)
     document = json.loads(path.read_text("utf-8"))
-    assert document["tools"] == ["files", "web_fetch"]
+    assert document["tools"] == ["files", "remember", "web_fetch"]
     document |= {"tools": ["files", "web_fetch", "shell"], "mcp_servers": ["files"], "command": "rm -rf /"}
     path.write_text(json.dumps(document), "utf-8")
     count = len(side(person).ids())
@@ -333,7 +333,7 @@ async def test_chips_are_taken_out_and_put_in_without_a_mouse(person):
     first = person.find("assistant_tools_web_fetch", ChipButton)
     first.setFocus()
     QTest.keyClick(first, Qt.Key.Key_Delete)
-    assert chips.chosen() == ("files", "web_search")
+    assert chips.chosen() == ("files", "remember", "web_search")
     focus = person.window.focusWidget()
     assert focus.objectName() == "assistant_tools_web_search"
     await until(lambda: "✓" in editor(person).state.text())
@@ -409,7 +409,7 @@ async def test_a_sub_agent_comes_with_the_tool_that_calls_it(person, data_dir):
     await make(person, "Boss")
     form = editor(person).form
     form.sub_agents.choose("browser")
-    assert form.tools.chosen() == ("files", "subAgent")
+    assert form.tools.chosen() == ("files", "remember", "subAgent")
     form.tools.remove("subAgent")
     form.sub_agents.remove("browser")
-    assert form.tools.chosen() == ("files",)
+    assert form.tools.chosen() == ("files", "remember")

@@ -229,7 +229,7 @@ def _tool_offers(tools: Sequence[ToolChoice], words: Language) -> list[ChipOptio
         if name and len(members) > 1:
             keys = ", ".join(tool.key for tool in members)
             offers.append(ChipOption(name, words("assistant.tools.all", group=title), keys, title, "accent"))
-        elif name:
+        elif name and name != members[0].key:
             # A set of one tool is that tool; a definition may name either.
             offers.append(ChipOption(name, title, members[0].key, "", "accent"))
         for tool in members:
