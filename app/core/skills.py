@@ -100,6 +100,13 @@ def text_of(data: bytes) -> str:
         return ""
 
 
+def whole_text(contents: Contents) -> str:
+    """Return all texts of a skill, further ones behind their paths, invisible characters as codes."""
+    others = sorted(contents.keys() - {SKILL_FILE})
+    texts = [text_of(contents[SKILL_FILE]), *(f"--- {path}\n{text_of(contents[path])}" for path in others)]
+    return visible("\n\n".join(texts))
+
+
 def checked_skill(name: str, description: str, contents: Contents, **more: object) -> Skill:
     """Return a skill with the name and the description of its head. Raises BadInput for what is not taken."""
     if not is_skill_name(name):

@@ -64,7 +64,7 @@ async def test_moots_own_are_given_and_taken_away(person, data_dir):
 
 
 async def test_a_foreign_one_is_looked_at_allowed_changed_removed_and_undone(person, data_dir, tmp_path):
-    await bring(person, "folder", a_skill(tmp_path))
+    await bring(person, "folder", a_skill(tmp_path, **{"b/more.md": "More\u200b."}))
     await until(lambda: "guest-reply" in skills(person).rows)
     new = row(person, "guest-reply")
     assert (
@@ -74,7 +74,8 @@ async def test_a_foreign_one_is_looked_at_allowed_changed_removed_and_undone(per
     assert commands.toPlainText() == "python scripts/fill.py"
     await person.click("skill_guest-reply_show")
     await until(lambda: person.sees("skill_dialog"))
-    assert "Ask for the⟨U+200B⟩ date first." in person.find("skill_text").toPlainText()
+    shown = person.find("skill_text").toPlainText()
+    assert "Ask for the⟨U+200B⟩ date first." in shown and "--- b/more.md\nMore⟨U+200B⟩." in shown
     await person.click("skill_close")
 
     await person.click("skill_guest-reply_allow")

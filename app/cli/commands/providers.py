@@ -24,7 +24,7 @@ from app.core.message import AMOUNTS, money_text, saved_text, used_text
 from app.core.provider import LocalModel, ProviderStatus, shown_label
 from app.core.servers import shown_line, shown_values
 from app.core.session import failure_text, no_vote_reason
-from app.core.skills import SKILL_FILE, Contents, Skill, SkillLook, text_of
+from app.core.skills import Contents, Skill, SkillLook, whole_text
 from app.core.store import KeyNews
 from app.core.texts import Texts, exact, join_command, size_text, visible
 from app.core.tool import ServerState, ServerStatus, changed_tools
@@ -593,7 +593,7 @@ async def skills_add(
 async def skills_show(run: CommandRun, name: SkillName) -> int:
     """Print what a skill says, each invisible character as its code."""
     skill, contents, look = await run.moot.engine.skills.seen(name)
-    text = visible(text_of(contents[SKILL_FILE]))
+    text = await asyncio.to_thread(whole_text, contents)
     lines = (*_said_of(run, skill, contents, look), "", text)
     return await run.answer(_skill_fields(run, skill, look) | {"text": text}, lines_text(lines))
 

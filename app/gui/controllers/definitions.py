@@ -21,7 +21,7 @@ from app.core.ids import new_id
 from app.core.memory import REMEMBER, Note
 from app.core.provider import ModelRequest
 from app.core.session import Definition
-from app.core.skills import SKILL_FILE, Skill, SkillState, text_of
+from app.core.skills import Skill, SkillState, whole_text
 from app.core.texts import exact, unmarked
 from app.core.tool import FILES
 from app.engine.debate.estimates import price_text
@@ -495,9 +495,8 @@ class AssistantCommands(DefinitionCommands[Agent]):
         from app.gui.dialogs.connect_dialogs import TextDialog
 
         skill, contents = await self._engine.skills.find(name)
-        TextDialog(
-            self._language, "skill", exact(skill.title), text_of(contents[SKILL_FILE]), self._window
-        ).open()
+        text = await asyncio.to_thread(whole_text, contents)
+        TextDialog(self._language, "skill", exact(skill.title), text, self._window).open()
 
     async def _remove_skill(self, name: str) -> None:
         self._offer_undo("skill.removed", await self._engine.skills.remove(name), lasts=True, name=name)
