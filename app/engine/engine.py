@@ -469,7 +469,7 @@ class Engine:
         self.groups = Groups(*shared, {}, *acting, self.assistants, prompts, ready, metered, estimates)
         self.workflows = Workflows(*shared, resources.workflows, *acting, metered)
         files, again = (sessions, store.summaries, plugs.session_files), self._try_again
-        self.schedules = Schedules(*shared, self.folders, *files, again, WallClock(), sleep)
+        self.schedules = Schedules(*shared, {}, self.folders, *files, again, WallClock(), sleep)
 
     # Sessions
 

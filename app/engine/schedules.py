@@ -7,16 +7,16 @@ kill lets it run at most once: what was running then is paused, and the user goe
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from app.core.council import Ends
 from app.core.errors import BadInput, FailureKind, MootError, StorageError
-from app.core.events import EventBus, Notice, ScheduleMissed, SchedulesChanged
+from app.core.events import Notice, ScheduleMissed, SchedulesChanged
 from app.core.message import Role
 from app.core.owned_tasks import end_tasks, start_owned
 from app.core.schedule import (
@@ -37,7 +37,7 @@ from app.core.schedule import (
 )
 from app.core.session import Folder, Reason, Session, SessionSummary, Status, at_limit, main_code
 from app.core.settings import RunLimits
-from app.core.store import Documents, SessionFiles
+from app.core.store import SessionFiles
 from app.core.texts import Texts
 from app.engine.library.definitions import Definitions, Folders, LibraryKind
 from app.engine.live_session import LiveSession
@@ -61,50 +61,34 @@ _UNDER_WAY = (Status.RUNNING, Status.WAITING)
 _KIND = LibraryKind(Schedule, "schedule", attrgetter("schedules"), SchedulesChanged, (), by_name=False)
 
 
-class Begin(Protocol):
-    """Gives the command of a schedule, with paths of further files, and follows its session until it rests.
-
-    `begun` is told the session's id as soon as there is one. Raises MootError where it cannot begin.
-    """
-
-    async def __call__(
-        self, schedule: Schedule, files: Sequence[str], begun: Callable[[str], None]
-    ) -> None: ...
+# Gives the command of a schedule, with paths of further files, and follows its session until it rests. What
+# comes last is told the session's id as soon as there is one. Raises MootError where it cannot begin.
+Begin = Callable[[Schedule, Sequence[str], Callable[[str], None]], Coroutine[Any, Any, None]]
 
 
-async def _nothing(schedule: Schedule, files: Sequence[str], begun: Callable[[str], None]) -> None:  # noqa: ARG001
+async def _nothing(*_: object) -> None:
     raise BadInput("schedule_command", commands=", ".join(SCHEDULED))
 
 
+@dataclass(eq=False, repr=False)
 class Schedules(Definitions[Schedule]):
     """The commands of schedules, and what keeps them; `begin` is set by who keeps the data directory."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        bus: EventBus,
-        language: Callable[[], str],
-        folders: Folders,
-        sessions: Sessions,
-        summaries: Callable[[], Sequence[SessionSummary]],
-        files: SessionFiles,
-        try_again: Callable[[str], Awaitable[None]],
-        clock: WallClock,
-        sleep: Callable[[float], Awaitable[None]],
-    ) -> None:
-        super().__init__(_KIND, documents, bus, language, {})
-        self._folders = folders
-        self._sessions = sessions
-        self._summaries = summaries
-        self._files = files
-        self._try_again = try_again
-        self.clock = clock
-        self._sleep = sleep
-        self.begin: Begin = _nothing
-        self._began = clock.now()
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        # When each schedule is due next, and of what that was found.
-        self._next: dict[str, tuple[Schedule, object, datetime | None]] = {}
+    _kind: LibraryKind[Schedule] = field(default=_KIND, init=False)
+    _folders: Folders
+    _sessions: Sessions
+    _summaries: Callable[[], Sequence[SessionSummary]]
+    _files: SessionFiles
+    _try_again: Callable[[str], Awaitable[None]]
+    clock: WallClock
+    _sleep: Callable[[float], Awaitable[None]]
+    begin: Begin = field(default=_nothing, init=False)
+    _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict, init=False)
+    # When each schedule is due next, and of what that was found.
+    _next: dict[str, tuple[Schedule, object, datetime | None]] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self._began = self.clock.now()
 
     # What the user sees
 
@@ -133,11 +117,8 @@ class Schedules(Definitions[Schedule]):
     def stands(self, schedule: Schedule, texts: Texts) -> str:
         """Return how a schedule stands: when it is due next, or that it rests, and why."""
         if schedule.paused:
-            return (
-                texts("schedule.paused_as", why=why_text(schedule.reason, texts))
-                if schedule.reason
-                else texts("schedule.paused")
-            )
+            why = why_text(schedule.reason, texts)
+            return texts("schedule.paused_as", why=why) if why else texts("schedule.paused")
         due = self.next_at(schedule)
         if due is None:
             return texts("schedule.over")
@@ -154,10 +135,8 @@ class Schedules(Definitions[Schedule]):
             due = self.next_at(schedule)
             if due is None and not schedule.paused:
                 continue
-            runs = self.runs(schedule.id)
-            last = ""
-            if runs:
-                last = f"{runs[0].due[5:16].replace('T', ' ')} {texts(f'schedule.state.{runs[0].state}')}"
+            last = next(iter(self.runs(schedule.id)), None)
+            when = last.due[5:16].replace("T", " ") if last else ""
             row = WorkRow(
                 id=schedule.id,
                 kind=SCHEDULE,
@@ -165,10 +144,10 @@ class Schedules(Definitions[Schedule]):
                 state=WorkState.STOPPED if schedule.paused else WorkState.SCHEDULED,
                 says=" · ".join((when_text(schedule, texts), self.stands(schedule, texts))),
                 action=WorkAction.EDIT,
-                since=runs[0].at if runs else schedule.since,
+                since=last.at if last else schedule.since,
                 limits=RunLimits(),
                 reason_code=schedule.reason,
-                stands=last,
+                stands=f"{when} {texts(f'schedule.state.{last.state}')}" if last else "",
             )
             found.append((stamp(due) if due else "", row))
         return [row for _due, row in sorted(found, key=itemgetter(0))]
@@ -282,8 +261,7 @@ class Schedules(Definitions[Schedule]):
 
     async def _first(self, schedule: Schedule, run: ScheduleRun) -> ScheduleRun:
         """Give the command and follow it; its session is noted as soon as there is one."""
-        loop = asyncio.get_running_loop()
-        begun: asyncio.Future[str] = loop.create_future()
+        begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
         def tell(session_id: str) -> None:
             if session_id and not begun.done():
@@ -309,7 +287,7 @@ class Schedules(Definitions[Schedule]):
         if self._folders.get(known.folder) is not None:
             return known.folder
         folder = await self._folders.save(Folder(id="", name=known.name))
-        if known is not schedule or self.get(schedule.id) is not None:
+        if self.get(schedule.id) is not None:
             await self.change(schedule.id, lambda found: replace(found, folder=folder.id))
         return folder.id
 
@@ -331,14 +309,13 @@ class Schedules(Definitions[Schedule]):
         """Return the last time that was noted, else when it was made, as the user's day and time."""
         now = self.clock.now()
         latest = stamp(now + _AHEAD)
-        zone = self.clock.zone()
         since = datetime.fromisoformat(schedule.since) if schedule.since else self._began
         if since > now or self._documents.schedule_runs() is None:
             # The clock was ahead, or nobody knows what ran.
             since = self._began
         noted = (run.due for run in self._known() if run.schedule == schedule.id and run.at <= latest)
         last = max(noted, default="")
-        after = day_time(since, zone)
+        after = day_time(since, self.clock.zone())
         return max(after, datetime.fromisoformat(last)) if last else after
 
     def _due(self, schedule: Schedule) -> datetime | None:
@@ -399,8 +376,8 @@ class Schedules(Definitions[Schedule]):
         """Note as paused what ran when Moot ended: it never begins again by itself."""
         left = [run for run in self._known() if run.state == RunState.RUNNING]
         if left:
-            paused = (replace(run, state=RunState.PAUSED, reason=Reason.APP_RESTART) for run in left)
-            await self._note(*paused)
+            cut = {"state": RunState.PAUSED, "reason": Reason.APP_RESTART}
+            await self._note(*(replace(run, **cut) for run in left))
 
     def _until_next(self) -> float:
         """Return for how many seconds nothing is due, at most until the next look."""
@@ -418,18 +395,13 @@ class Schedules(Definitions[Schedule]):
 
     def _checked(self, definition: Schedule) -> Schedule:
         schedule = super()._checked(definition)
-        if any(
-            normal(each.name).casefold() == normal(schedule.name).casefold()
-            for each in self._others(schedule)
-        ):
+        others = {normal(each.name).casefold() for each in self.all() if each.id != schedule.id}
+        if normal(schedule.name).casefold() in others:
             raise BadInput("schedule_name_taken", name=schedule.name)
         if not schedule.words or schedule.words[0] not in SCHEDULED:
             raise BadInput("schedule_command", commands=", ".join(SCHEDULED))
         check_when(schedule)
         return schedule
-
-    def _others(self, schedule: Schedule) -> Iterator[Schedule]:
-        return (each for each in self.all() if each.id != schedule.id)
 
 
 def check_when(schedule: Schedule) -> None:
@@ -439,9 +411,8 @@ def check_when(schedule: Schedule) -> None:
     except ValueError:
         raise BadInput("schedule_time", time=f"{schedule.date} {schedule.time}".strip()[:40]) from None
     most = {Every.WEEK: range(7), Every.MONTH: range(1, 32)}.get(Every(schedule.every), range(0))
-    if not (schedule.every == Every.ONCE) == bool(schedule.date) or bool(schedule.on) != bool(most):
-        raise BadInput("schedule_when")
-    if not set(schedule.on) <= set(most):
+    fits = bool(schedule.on) == bool(most) and set(schedule.on) <= set(most)
+    if not fits or (schedule.every == Every.ONCE) != bool(schedule.date):
         raise BadInput("schedule_when")
 
 
@@ -454,12 +425,8 @@ def when_text(schedule: Schedule, texts: Texts) -> str:
     """Return when a schedule is due: `Every week on Mon at 08:00`."""
     if schedule.every == Every.ONCE:
         return texts("schedule.when.once", date=schedule.date, time=schedule.time)
-    days = schedule.on
-    named = (
-        [texts(f"schedule.day.{WEEKDAYS[day]}") for day in days]
-        if schedule.every == Every.WEEK
-        else map(str, days)
-    )
+    weekly = schedule.every == Every.WEEK
+    named = [texts(f"schedule.day.{WEEKDAYS[day]}") if weekly else str(day) for day in schedule.on]
     return texts(f"schedule.when.{schedule.every}", days=", ".join(named), time=schedule.time)
 
 
@@ -480,8 +447,10 @@ def _noted(schedule: Schedule, due: datetime, state: str, at: str, *, reason: st
 def _is_done(session: Session | SessionSummary) -> bool:
     """Say whether a session has come to its end and nothing went wrong."""
     code = main_code(session.reason)
-    return (session.status == Status.COMPLETED and code != Reason.TOO_FEW) or (
-        session.status == Status.IDLE and not code
+    return (
+        code != Reason.TOO_FEW
+        if session.status == Status.COMPLETED
+        else session.status == Status.IDLE and not code
     )
 
 
@@ -505,28 +474,24 @@ def words_of(live: LiveSession) -> tuple[str, ...]:
     """
     session = live.session
     first = next((message for message in live.messages if message.role == Role.USER), None)
-    options: list[str] = []
-    for text in (each.text for each in session.criteria):
-        options += ["--done-means", text]
+    options = [word for each in session.criteria for word in ("--done-means", each.text)]
     if debate := session.debate:
         for each in debate.participants:
             role = f":{each.role}" if each.role else ""
             options += ["-p", f"{each.name}={each.provider}/{each.model}{role}"]
-        for option in debate.options:
-            options += ["--option", option.text]
-        ends = debate.council.ends if debate.council else Ends.VERDICT if debate.concludes else Ends.NONE
-        options += ["--rounds", str(debate.rounds)]
-        if debate.is_council:
-            rounds = debate.council.wanted_rounds if debate.council else 0
-            options[-2:] = ["--rounds", str(rounds)] if rounds else []
-            return ("council", *options, "--ends", ends, "--", debate.topic)
-        return ("debate", *options, "--mode", debate.mode, "--ends", ends, "--", debate.topic)
+        options += [word for option in debate.options for word in ("--option", option.text)]
+        if council := debate.council:
+            options += ["--rounds", str(council.wanted_rounds)] if council.wanted_rounds else []
+            return ("council", *options, "--ends", council.ends, "--", debate.topic)
+        ends = Ends.VERDICT if debate.concludes else Ends.VOTE if debate.votes else Ends.NONE
+        options += ["--rounds", str(debate.rounds), "--mode", debate.mode, "--ends", ends]
+        return ("debate", *options, "--", debate.topic)
     chat = session.chat
     if chat is None or first is None:
         raise BadInput("schedule_session", title=session.title)
     if chat.limits is not None:
-        pairs = {"minutes": chat.limits.minutes, "calls": chat.limits.calls, "usd": chat.limits.usd}
-        for name, value in pairs.items():
+        for name in ("minutes", "calls", "usd"):
+            value = getattr(chat.limits, name)
             options += [f"--budget-{name}", str(value)] if value else []
     if chat.chosen_folder:
         options += ["--in", chat.chosen_folder]

@@ -62,6 +62,7 @@ class World:
             self.documents,
             engine.bus,
             lambda: "en",
+            {},
             engine.folders,
             engine._sessions,
             engine.sessions,

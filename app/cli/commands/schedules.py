@@ -71,28 +71,18 @@ async def schedule_add(
     words: Annotated[Many, Typed(text="schedule_words", nargs="+", metavar="COMMAND")],
 ) -> int:
     """Let a command run by itself at a time, or again and again."""
-    schedules, texts = run.moot.engine.schedules, run.texts
+    schedules = run.moot.engine.schedules
     if bool(at) == bool(every) or (at and (time or on)):
         raise BadInput("schedule_when")
     day, time = _day_and_time(at) if at else ("", time)
     of = schedules.find(files_of).id if files_of else ""
-    schedule = Schedule(
-        id="",
-        name=name,
-        words=words,
-        every=every or Every.ONCE,
-        time=time,
-        date=day,
-        on=_days(on, every),
-        missed=missed,
-        files_of=of,
-    )
+    when: Any = {"every": every or Every.ONCE, "time": time, "date": day, "missed": missed}
+    schedule = Schedule(id="", name=name, words=words, on=_days(on, every), files_of=of, **when)
     await check_words(run, schedule)
     made = await schedules.make(schedule)
     if not await asyncio.to_thread(run.moot.engine.login_start.is_installed):
-        await run.out.complain(texts("schedule.closed"))
-    line = "  ".join(_cells(schedules, made, texts))
-    return await run.answer(schedule_object(schedules, made), f"{line}\n")
+        await run.out.complain(run.texts("schedule.closed"))
+    return await _answer(run, made)
 
 
 async def schedule_remove(run: CommandRun, name: Name) -> int:
@@ -100,9 +90,8 @@ async def schedule_remove(run: CommandRun, name: Name) -> int:
     schedules = run.moot.engine.schedules
     found = schedules.find(name)
     await schedules.delete(found.id)
-    return await run.answer(
-        schedule_object(schedules, found), run.texts("schedule.removed", name=found.name) + "\n"
-    )
+    said = run.texts("schedule.removed", name=found.name)
+    return await run.answer(schedule_object(schedules, found), f"{said}\n")
 
 
 async def schedule_pause(run: CommandRun, name: Name) -> int:
@@ -117,9 +106,13 @@ async def schedule_resume(run: CommandRun, name: Name) -> int:
 
 async def _changed(run: CommandRun, name: str, *, paused: bool) -> int:
     schedules = run.moot.engine.schedules
-    found = await schedules.pause(schedules.find(name).id, paused=paused)
-    line = "  ".join(_cells(schedules, found, run.texts))
-    return await run.answer(schedule_object(schedules, found), f"{line}\n")
+    return await _answer(run, await schedules.pause(schedules.find(name).id, paused=paused))
+
+
+async def _answer(run: CommandRun, schedule: Schedule) -> int:
+    schedules = run.moot.engine.schedules
+    line = "  ".join(_cells(schedules, schedule, run.texts))
+    return await run.answer(schedule_object(schedules, schedule), f"{line}\n")
 
 
 async def schedule_run(run: CommandRun, name: Name) -> int:
@@ -134,15 +127,9 @@ async def schedule_runs(run: CommandRun, name: Name) -> int:
     """Print when a schedule was due, and what came of it."""
     schedules, texts = run.moot.engine.schedules, run.texts
     found = schedules.runs(schedules.find(name).id)
-    lines = columns(
-        (
-            each.due.replace("T", " "),
-            texts(f"schedule.state.{each.state}"),
-            each.session_id,
-            why_text(each.reason, texts),
-        )
-        for each in found
-    )
+    states = [(texts(f"schedule.state.{each.state}"), why_text(each.reason, texts)) for each in found]
+    pairs = zip(found, states, strict=True)
+    lines = columns((each.due.replace("T", " "), state, each.session_id, why) for each, (state, why) in pairs)
     rows = [run_object(schedules, each) for each in found]
     return await run.answer(rows, lines_text(lines or [texts("schedule.no_runs")]))
 
@@ -164,12 +151,8 @@ async def check_words(run: CommandRun, schedule: Schedule) -> None:
 
 def _cells(schedules: Schedules, schedule: Schedule, texts: Texts) -> tuple[str, ...]:
     """Return what a line says of a schedule: its name, when it is due, how it stands."""
-    return (
-        schedule.name,
-        when_text(schedule, texts),
-        schedules.stands(schedule, texts),
-        shlex.join(schedule.words),
-    )
+    said = (when_text(schedule, texts), schedules.stands(schedule, texts))
+    return schedule.name, *said, shlex.join(schedule.words)
 
 
 def _day_and_time(typed: str) -> tuple[str, str]:
@@ -178,10 +161,8 @@ def _day_and_time(typed: str) -> tuple[str, str]:
         moment = datetime.fromisoformat(typed)
     except ValueError:
         raise BadInput("schedule_time", time=typed[:40]) from None
-    day, _, time = (
-        (moment.astimezone() if moment.tzinfo else moment).isoformat(timespec="minutes").partition("T")
-    )
-    return day, time[:5]
+    here = moment.astimezone() if moment.tzinfo else moment
+    return f"{here:%Y-%m-%d}", f"{here:%H:%M}"
 
 
 def _days(typed: str, every: str) -> tuple[int, ...]:
