@@ -73,6 +73,7 @@ def test_what_cannot_run_is_refused(
     assert [each["name"] for each in look("schedule", "--json").json] == ["Morning list"]
 
 
+@pytest.mark.slow
 @pytest.mark.own_host
 def test_a_run_that_was_killed_is_paused_and_never_begins_again(
     wire_home: dict[str, WireServer], data_dir: Path, monkeypatch: pytest.MonkeyPatch

@@ -182,6 +182,7 @@ def test_what_is_skipped_does_not_vote_and_the_debate_goes_on(servers: tuple[Wir
     assert len([one for one in own.check_requests if one.done_at and one.closed_at is None]) == ALL
 
 
+@pytest.mark.slow
 @pytest.mark.own_host
 def test_a_kill_asks_nothing_twice_that_was_answered(servers: tuple[WireServer, WireServer]) -> None:
     own, known = servers
