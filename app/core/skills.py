@@ -114,29 +114,26 @@ def checked_skill(name: str, description: str, contents: Contents, **more: objec
     description = " ".join(description.split())
     if not description or len(description) > MOST_DESCRIPTION:
         raise BadInput("skill_description", name=name, most=MOST_DESCRIPTION)
-    if len(contents) > MOST_FILES or sum(map(len, contents.values())) > MOST_BYTES:
-        raise BadInput("skill_too_large", name=name, most=MOST_FILES, size=MOST_BYTES // 1_000_000)
-    known: list[str] = []
+    size = sum(map(len, contents.values()))
+    if len(contents) > MOST_FILES or size > MOST_BYTES:
+        raise too_large(name)
     for path in contents:
-        check_beside(path, known)
-        known.append(path)
-    title = _TITLE.search(text_of(contents[SKILL_FILE]))
-    return Skill(
-        name=name,
-        title=visible(title[1].strip()) if title else name,
-        description=visible(description),
-        files=len(contents),
-        size=sum(map(len, contents.values())),
-        digest=digest_of(contents),
-        **more,  # type: ignore[arg-type]
-    )
+        check_beside(path, contents)
+    heading = _TITLE.search(text_of(contents[SKILL_FILE]))
+    title = visible(heading[1].strip()) if heading else name
+    more |= {"files": len(contents), "size": size, "digest": digest_of(contents)}
+    return Skill(name=name, title=title, description=visible(description), **more)  # type: ignore[arg-type]
+
+
+def too_large(name: str) -> BadInput:
+    """Return the error for a skill of too many files or bytes."""
+    return BadInput("skill_too_large", name=name[:80], most=MOST_FILES, size=MOST_BYTES // 1_000_000)
 
 
 def digest_of(contents: Contents) -> str:
     """Return a hash of all paths and bytes."""
     digest = sha256()
-    for path in sorted(contents):
-        data = contents[path]
+    for path, data in sorted(contents.items()):
         digest.update(f"{path}\0{len(data)}\0".encode() + data)
     return digest.hexdigest()
 
@@ -145,15 +142,10 @@ def look_at(contents: Contents) -> SkillLook:
     """Return what the user should know of a skill's texts, word for word."""
     texts = [text_of(contents[path]) for path in sorted(contents)]
     hidden = sum(len(_MARK.findall(visible(text))) - len(_MARK.findall(text)) for text in texts)
-    links = [text[start:end] for text in texts for start, end in bare_links(text)]
-    commands = [
-        line for path in contents if path.endswith(".md") for line in _commands(text_of(contents[path]))
-    ]
-    return SkillLook(
-        hidden=hidden,
-        links=tuple(dict.fromkeys(links)),
-        commands=tuple(dict.fromkeys(map(visible, commands))),
-    )
+    links = dict.fromkeys(text[start:end] for text in texts for start, end in bare_links(text))
+    pages = [text_of(data) for path, data in contents.items() if path.endswith(".md")]
+    commands = dict.fromkeys(visible(line) for text in pages for line in _commands(text))
+    return SkillLook(hidden=hidden, links=tuple(links), commands=tuple(commands))
 
 
 def _commands(text: str) -> Iterator[str]:

@@ -12,15 +12,7 @@ from app.core.errors import BadInput, NotFound
 from app.core.events import EventBus, MemoryChanged
 from app.core.ids import new_id, utc_now
 from app.core.json_values import object_in
-from app.core.memory import (
-    MAX_NOTE,
-    MOST_NOTES,
-    MOST_PROPOSALS,
-    MOST_TOLD,
-    Note,
-    Origin,
-    SaidToProposal,
-)
+from app.core.memory import MAX_NOTE, MOST_NOTES, MOST_PROPOSALS, MOST_TOLD, Note, Origin, SaidToProposal
 from app.core.message import Attachments, Message, MessageState, Role
 from app.core.store import Documents, Secrets, SessionStore
 from app.core.texts import clean_text

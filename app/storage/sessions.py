@@ -43,7 +43,7 @@ from app.storage.log import Replay, load_session, read_summary, read_tail
 from app.storage.paths import DataPaths
 from app.storage.session_files import ASIDE, FOLDER, VERSIONS, move_folder, remove_folder
 from app.storage.session_log import FLUSH_BYTES, RETRY_SECONDS, SessionLog, invalid_record, log_of
-from app.storage.skills import ZIP
+from app.storage.skills import SKILL_KIND, ZIP
 from app.storage.threads import Result, in_thread, settle
 
 TRASH_DAYS = 30
@@ -65,9 +65,6 @@ DEFINITION_KINDS = {
     "folder": ("folders", ""),
     "saved_prompt": ("saved_prompts", ""),
 }
-
-
-SKILL_KIND = "skill"
 
 
 def thrown_at(file: str) -> int | None:

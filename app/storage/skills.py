@@ -5,7 +5,6 @@ Implements `core.skills.SkillFiles`. Nothing of a skill is ever run, and no link
 
 import contextlib
 import io
-import os
 import re
 import zipfile
 from collections.abc import Collection, Iterator
@@ -14,19 +13,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from app.core import skills
 from app.core.errors import BadInput, NotFound
 from app.core.session_files import BadPathError, checked_path
-from app.core.skills import (
-    MOST_BYTES,
-    MOST_FILES,
-    MOST_SKILLS,
-    MOST_TEXT,
-    SKILL_FILE,
-    Contents,
-    Skill,
-    checked_skill,
-    is_skill_name,
-)
+from app.core.skills import SKILL_FILE, Contents, Skill, checked_skill, is_skill_name, too_large
 from app.storage.access import FolderDisk
 from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.foreign_file import CheckedZip, Limits
@@ -35,15 +25,16 @@ from app.storage.paths import DataPaths, resources_dir
 from app.storage.session_files import remove_folder
 from app.storage.threads import InThread, awaited
 
-ZIP: Final = ".zip"
+# The kind of a skill in the trash, and how its file there ends.
+SKILL_KIND, ZIP = "skill", ".zip"
 PLACES: Final = (
     ".claude/skills", ".codex/skills", ".agents/skills", ".gemini/skills", ".config/opencode/skill",
     ".config/opencode/skills", ".opencode/skill", ".opencode/skills", ".cursor/skills",
 )  # fmt: skip
 """Where Claude Code, Codex, Gemini CLI, opencode and Cursor keep skills, in a home and in a project."""
 
-_MOST_ENTRIES: Final = 10 * MOST_FILES
-_LIMITS: Final = Limits(file=50 << 20, unpacked=50 << 20, entry=MOST_BYTES, entries=_MOST_ENTRIES)
+_MOST_ENTRIES: Final = 10 * skills.MOST_FILES
+_LIMITS: Final = Limits(file=50 << 20, unpacked=50 << 20, entry=skills.MOST_BYTES, entries=_MOST_ENTRIES)
 _HEAD: Final = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*(?:\n|\Z)", re.DOTALL)
 # How the folders begin and end that are there only while a skill is written.
 _PART, _NEW, _OLD = ".part", ".new", ".old"
@@ -78,14 +69,14 @@ class SkillFolders:
             del self._known[name]
         for name in there:
             if names is None or name in names:
-                self._known[name] = self._read(name)[0]
+                self._known[name] = _found(self._root / name, name)[0]
 
     @awaited
     def read(self, name: str, language: str) -> tuple[Skill, Contents]:
         """Return a skill as it is now, with its files."""
         if name in (own := self._own.get(language, {})):
             return own[name]
-        skill, contents = self._read(name)
+        skill, contents = _found(self._place(name), name)
         if skill.problem is not None:
             raise skill.problem
         return skill, contents
@@ -107,11 +98,9 @@ class SkillFolders:
     @awaited
     def remove(self, name: str) -> str:
         """Move a skill to the trash."""
-        if name not in self.names():
-            raise NotFound("skill_not_found", name=name[:80])
-        with storage_errors(self._root / name):
+        with storage_errors(place := self._place(name)):
             file = self._keep_in_trash(name)
-            self._disk.move(self._root / name, self._root / f".{name}{_PART}")
+            self._disk.move(place, self._root / f".{name}{_PART}")
             self.mend()
         self._known.pop(name, None)
         return file
@@ -143,7 +132,7 @@ class SkillFolders:
                 self._disk.move(place, old)
             self._disk.move(new, place)
             remove_folder(old)
-        self._known[name] = self._read(name)[0]
+        self._known[name] = _found(place, name)[0]
 
     def mend(self) -> None:
         """Finish what a process that was killed has begun, or undo it; blocks. Raises OSError."""
@@ -158,17 +147,18 @@ class SkillFolders:
         names, problem = self.names(), skill.problem
         if any(skill.name in own for own in self._own.values()):
             problem = BadInput("skill_built_in", name=skill.name)
-        elif skill.name not in names and len(names) >= MOST_SKILLS:
-            problem = BadInput("skills_too_many", most=MOST_SKILLS)
+        elif skill.name not in names and len(names) >= skills.MOST_SKILLS:
+            problem = BadInput("skills_too_many", most=skills.MOST_SKILLS)
         if problem is not None:
             return Skill(name=skill.name, problem=problem)
         self.put(skill.name, contents)
         return self._known[skill.name]
 
-    def _read(self, name: str) -> tuple[Skill, Contents]:
+    def _place(self, name: str) -> Path:
+        """Return the folder of a skill. Raises NotFound."""
         if name not in self.names():
             raise NotFound("skill_not_found", name=name[:80])
-        return _found(self._root / name, name)
+        return self._root / name
 
     def _keep_in_trash(self, name: str) -> str:
         target = place_in_trash(self._disk, self._trash, name, ZIP)
@@ -181,10 +171,8 @@ class SkillFolders:
 
 
 def _names(root: Path) -> list[str]:
-    with contextlib.suppress(OSError):
-        entries = [entry for entry in os.scandir(root) if is_skill_name(entry.name)]
-        return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
-    return []
+    folders = (place.name for place in root.glob("*") if place.is_dir() and not place.is_symlink())
+    return sorted(filter(is_skill_name, folders))
 
 
 def files_of_skills(root: Path) -> Iterator[tuple[str, Path]]:
@@ -207,10 +195,10 @@ def read_folder(folder: Path) -> dict[str, bytes]:
     folder = folder.resolve(strict=True)
     for path, place in _files_of(folder):
         with FolderDisk(folder).open_read(place) as file:
-            found[path] = file.read(MOST_BYTES + 1 - size)
+            found[path] = file.read(skills.MOST_BYTES + 1 - size)
         size += len(found[path])
-        if size > MOST_BYTES or len(found) > MOST_FILES:
-            raise _too_large(folder.name)
+        if size > skills.MOST_BYTES or len(found) > skills.MOST_FILES:
+            raise too_large(folder.name)
     return found
 
 
@@ -221,9 +209,8 @@ def _files_of(folder: Path) -> Iterator[tuple[str, Path]]:
     while waiting:
         before = waiting.pop()
         for name, is_folder in sorted(disk.entries(folder / before)):
-            seen += 1
-            if seen > _MOST_ENTRIES:
-                raise _too_large(folder.name)
+            if (seen := seen + 1) > _MOST_ENTRIES:
+                raise too_large(folder.name)
             if (path := _usual(before + name)) and is_folder:
                 waiting.append(f"{before}{name}/")
             elif path:
@@ -235,10 +222,6 @@ def _usual(path: str) -> str:
     with contextlib.suppress(BadPathError):
         return checked_path(path)
     return ""
-
-
-def _too_large(name: str) -> BadInput:
-    return BadInput("skill_too_large", name=name[:80], most=MOST_FILES, size=MOST_BYTES // 1_000_000)
 
 
 def _in_folder(folder: Path, only: Collection[str] = ()) -> Iterator[tuple[Skill, Contents]]:
@@ -279,15 +262,14 @@ def _found(folder: Path, name: str = "") -> tuple[Skill, Contents]:
 def _in_zip(path: Path) -> Iterator[tuple[Skill, Contents]]:
     """Yield the skills in a zip: of each folder with a SKILL.md what is below it. Raises BadInput."""
     with contextlib.closing(CheckedZip(path, _LIMITS)) as packed:
-        roots: list[str] = []
-        for name in sorted(packed.names, key=lambda item: item.count("/")):
-            root = name.removesuffix(SKILL_FILE)
-            if root != name and root[-1:] in ("", "/") and not root.startswith(tuple(filter(None, roots))):
-                roots.append(root)
-        for root in roots[:1] if "" in roots else roots:
+        texts = sorted(packed.names, key=lambda item: item.count("/"))
+        roots = [name.removesuffix(SKILL_FILE) for name in texts if f"/{name}".endswith(f"/{SKILL_FILE}")]
+        for root in roots:
+            if any(root != outer and root.startswith(outer) for outer in roots):
+                continue
             paths = ((_usual(name[len(root) :]), name) for name in packed.names if name.startswith(root))
             # One more than are taken, so that it is refused.
-            kept = islice((pair for pair in paths if pair[0]), MOST_FILES + 1)
+            kept = islice((pair for pair in paths if pair[0]), skills.MOST_FILES + 1)
             contents = {usual: packed.read(name) for usual, name in kept}
             name = root.rstrip("/").rpartition("/")[2] or path.stem
             try:
@@ -302,19 +284,16 @@ def _skill(folder: str, contents: Contents, **more: object) -> Skill:
 
     if SKILL_FILE not in contents:
         raise BadInput("skill_none", path=folder)
-    if len(contents[SKILL_FILE]) > MOST_TEXT:
-        raise BadInput("skill_text_too_large", name=folder[:80], most=MOST_TEXT // 1_000)
+    if len(contents[SKILL_FILE]) > skills.MOST_TEXT:
+        raise BadInput("skill_text_too_large", name=folder[:80], most=skills.MOST_TEXT // 1_000)
     try:
         text = contents[SKILL_FILE].decode("utf-8-sig").replace("\r\n", "\n")
         head = _HEAD.match(text)
         # The nodes alone: nothing is made of tags, and what an alias repeats is there once.
         node = yaml.compose(head[1], Loader=yaml.SafeLoader) if head else None
         pairs = node.value if isinstance(node, yaml.MappingNode) else ()
-        values = {
-            key.value: value.value
-            for key, value in pairs
-            if isinstance(key, yaml.ScalarNode) and isinstance(value, yaml.ScalarNode)
-        }
+        plain = (pair for pair in pairs if all(isinstance(item, yaml.ScalarNode) for item in pair))
+        values = {key.value: value.value for key, value in plain}
     except (UnicodeDecodeError, yaml.YAMLError, RecursionError, ValueError) as error:
         detail = " ".join(str(error).split())[:200]
         raise BadInput("skill_head", name=folder[:80], detail=detail) from error

@@ -49,15 +49,8 @@ from app.storage.lines import READER, Op, by_number, encode_line, read_lines, wi
 from app.storage.log import read_log, stored_session
 from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.session_files import LOG, VERSIONS, bring_in, is_digest, versions_of
-from app.storage.sessions import (
-    DEFINITION_KINDS,
-    SKILL_KIND,
-    JsonLogStore,
-    remove_for_good,
-    thrown,
-    thrown_at,
-)
-from app.storage.skills import files_of_skills, fits_skill, read_folder
+from app.storage.sessions import DEFINITION_KINDS, JsonLogStore, remove_for_good, thrown, thrown_at
+from app.storage.skills import SKILL_KIND, files_of_skills, fits_skill, read_folder
 from app.storage.threads import Result, awaited, in_thread
 from app.storage.usage_ledger import read_ledger
 
@@ -70,10 +63,7 @@ KEPT = 7
 MOST_RATIO = 50
 
 _MOST_NAME = 100
-_SMALL = (
-    *("settings.json", "providers.json", "mcp.json", "memory.json", "usage.jsonl"),
-    "schedule_runs.json",
-)
+_SMALL = ("settings.json", "providers.json", "mcp.json", "memory.json", "usage.jsonl", "schedule_runs.json")
 
 
 def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
@@ -728,20 +718,17 @@ class FileArchive:
         return data, backup.session_state(session_id, data), "" if is_there else copy_id
 
     def _bring_documents(self, backup: OpenBackup, *, replace: bool) -> tuple[str, ...]:
-        names = []
+        names, wanted = [], (store.Difference.MISSING, *((store.Difference.CHANGED,) if replace else ()))
         for name, data in backup.documents():
             state = backup.document_state(name, data)
-            is_old = "/.versions/" in name
-            replaced = state == store.Difference.CHANGED and replace and not is_old
-            if (state == store.Difference.MISSING or replaced) and self._documents.fits(name, data):
+            kept = state == store.Difference.CHANGED and "/.versions/" in name
+            if state in wanted and not kept and self._documents.fits(name, data):
                 path = self._paths.root / name
                 with storage_errors(path):
                     write_whole(self._disk, path.resolve(), data)
                 names.append(name)
         for name, contents in backup.skills():
-            state = backup.skill_state(name, contents)
-            wanted = state == store.Difference.MISSING or (state == store.Difference.CHANGED and replace)
-            if wanted and fits_skill(name, contents):
+            if backup.skill_state(name, contents) in wanted and fits_skill(name, contents):
                 self._documents.skills.put(name, contents)
                 names.append(f"{_SKILLS}{name}")
         return tuple(names)

@@ -24,7 +24,7 @@ from app.core.message import AMOUNTS, money_text, saved_text, used_text
 from app.core.provider import LocalModel, ProviderStatus, shown_label
 from app.core.servers import shown_line, shown_values
 from app.core.session import failure_text, no_vote_reason
-from app.core.skills import Contents, Skill, SkillLook, whole_text
+from app.core.skills import Contents, Skill, whole_text
 from app.core.store import KeyNews
 from app.core.texts import Texts, exact, join_command, size_text, visible
 from app.core.tool import ServerState, ServerStatus, changed_tools
@@ -553,6 +553,7 @@ def _server_fields(run: CommandRun, status: ServerStatus) -> dict[str, object]:
 
 
 SkillName = Annotated[str, Typed(text="skills.name", metavar="NAME")]
+SkillPath = Annotated[str, Typed(text="skills.path", metavar="PATH|ZIP", type=absolute)]
 
 
 async def skills_list(run: CommandRun) -> int:
@@ -566,23 +567,16 @@ async def skills_list(run: CommandRun) -> int:
     return await run.answer([_skill_fields(run, skill) for skill in found], lines_text(columns(rows)))
 
 
-async def skills_add(
-    run: CommandRun,
-    path: Annotated[str, Typed(text="skills.path", metavar="PATH|ZIP", type=absolute)],
-    yes: Agreed = False,
-) -> int:
+async def skills_add(run: CommandRun, path: SkillPath, yes: Agreed = False) -> int:
     """Keep the skills of a folder or a zip, and show what they say; with `--yes` allow them."""
-    skills, records = run.moot.engine.skills, []
-    added = await skills.add(path)
+    records, added = [], await run.moot.engine.skills.add(path)
     for skill in added:
         if skill.problem is None:
-            seen, contents, look = await skills.seen(skill.name)
-            if yes:
-                await skills.allow(seen)
-            records.append(_skill_fields(run, seen, look))
+            record, lines, _ = await _described(run, skill.name, allow=yes)
+            records.append(record)
             if not run.arguments.json:
-                text = run.texts("cli.skills.allowed" if yes else "cli.skills.added", name=seen.name)
-                await run.out.write(lines_text((*_said_of(run, seen, contents, look), text)))
+                text = run.texts("cli.skills.allowed" if yes else "cli.skills.added", name=skill.name)
+                await run.out.write(lines_text((*lines, text)))
     if run.arguments.json and records:
         await run.out.write(json_line(records))
     for problem in filter(None, (skill.problem for skill in added)):
@@ -592,18 +586,15 @@ async def skills_add(
 
 async def skills_show(run: CommandRun, name: SkillName) -> int:
     """Print what a skill says, each invisible character as its code."""
-    skill, contents, look = await run.moot.engine.skills.seen(name)
+    record, lines, contents = await _described(run, name)
     text = await asyncio.to_thread(whole_text, contents)
-    lines = (*_said_of(run, skill, contents, look), "", text)
-    return await run.answer(_skill_fields(run, skill, look) | {"text": text}, lines_text(lines))
+    return await run.answer(record | {"text": text}, lines_text((*lines, "", text)))
 
 
 async def skills_allow(run: CommandRun, name: SkillName) -> int:
     """Show what a skill says, and let assistants read it as it is now."""
-    skill, contents, look = await run.moot.engine.skills.seen(name)
-    await run.moot.engine.skills.allow(skill)
-    lines = (*_said_of(run, skill, contents, look), run.texts("cli.skills.allowed", name=skill.name))
-    return await run.answer(_skill_fields(run, skill, look), lines_text(lines))
+    record, lines, _ = await _described(run, name, allow=True)
+    return await run.answer(record, lines_text((*lines, run.texts("cli.skills.allowed", name=name))))
 
 
 async def skills_remove(run: CommandRun, name: SkillName) -> int:
@@ -612,21 +603,29 @@ async def skills_remove(run: CommandRun, name: SkillName) -> int:
     return await run.answer({"name": name}, run.texts("cli.skills.removed", name=one_line(name)) + "\n")
 
 
-def _said_of(run: CommandRun, skill: Skill, contents: Contents, look: SkillLook) -> list[str]:
-    """Return what the user should know of a skill before it is allowed, word for word."""
-    words = run.texts
+async def _described(
+    run: CommandRun, name: str, *, allow: bool = False
+) -> tuple[dict[str, object], list[str], Contents]:
+    """Return a skill as a record, what the user should know of it, word for word, and its files.
+
+    It is allowed as it is described, if that is wanted.
+    """
+    skills, words = run.moot.engine.skills, run.texts
+    skill, contents, look = await skills.seen(name)
+    if allow:
+        await skills.allow(skill)
     hidden = words("skill.hidden", count=look.hidden) if look.hidden else words("skill.hidden.none")
     lines = [f"{skill.name}: {skill.description}", hidden, words("skill.links", count=len(look.links))]
     lines += [f"  {exact(link)}" for link in look.links]
     lines.append(f"{words('skill.commands', count=len(look.commands))} {words('skill.not_run')}")
     lines += [f"  {line}" for line in look.commands]
     lines.append(words("skill.files", count=skill.files, size=size_text(words, skill.size)))
-    return [*lines, *(f"  {path}" for path in sorted(contents))]
+    lines += [f"  {path}" for path in sorted(contents)]
+    return _skill_fields(run, skill) | asdict(look), lines, contents
 
 
-def _skill_fields(run: CommandRun, skill: Skill, look: SkillLook | None = None) -> dict[str, object]:
+def _skill_fields(run: CommandRun, skill: Skill) -> dict[str, object]:
     state = run.moot.engine.skills.state(skill)
     found = fields_of(skill, "name", "title", "description", "files", "size", "built_in")
     problem = error_line(skill.problem, run.texts) if skill.problem else ""
-    found |= {"state": state, "allowed": state in ("built_in", "allowed"), "problem": problem}
-    return found | (asdict(look) if look else {})
+    return found | {"state": state, "allowed": state in ("built_in", "allowed"), "problem": problem}

@@ -38,12 +38,7 @@ async def run_command(
     """
     texts = load_texts(arguments.language or moot.engine.settings().language)
     run = CommandRun(
-        moot=moot,
-        arguments=arguments,
-        out=out,
-        texts=texts,
-        interrupted=interrupted,
-        attachments=attachments,
+        moot=moot, arguments=arguments, out=out, texts=texts, interrupted=interrupted, attachments=attachments
     )
     if arguments.caller:
         return await calls.answer_call(run)

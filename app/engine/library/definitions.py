@@ -338,14 +338,8 @@ def _joined(before: tuple[str, ...], mine: tuple[str, ...], theirs: tuple[str, .
     return (*kept, *(item for item in theirs if item not in before and item not in mine))
 
 
-_KIND = LibraryKind(
-    Folder,
-    "folder",
-    attrgetter("folders"),
-    FoldersChanged,
-    ("name", "instructions", "skills"),
-    "folder_order",
-)
+_OF_FOLDER = ("name", "instructions", "skills")
+_KIND = LibraryKind(Folder, "folder", attrgetter("folders"), FoldersChanged, _OF_FOLDER, "folder_order")
 
 
 @dataclass(eq=False, repr=False)
@@ -460,9 +454,7 @@ class Skills:
         """
         await self.look(())
         added = await self._files.add(path)
-        names = {skill.name for skill in added if skill.problem is None}
-        await self._drop(names)
-        self._tell()
+        await self._drop({skill.name for skill in added if skill.problem is None})
         return added
 
     async def allow(self, skill: Skill) -> None:
@@ -470,7 +462,6 @@ class Skills:
         if skill.problem is not None:
             raise skill.problem
         await self._drop({skill.name}, skill.consent)
-        self._tell()
 
     async def remove(self, name: str) -> Callable[[], Awaitable[None]]:
         """Move a skill to the trash, and return what brings it back."""
@@ -500,11 +491,12 @@ class Skills:
         return self.state(skill) in (SkillState.BUILT_IN, SkillState.ALLOWED)
 
     async def _drop(self, names: Collection[str], *new: str) -> None:
-        """Withdraw the consents to skills, and save new ones."""
+        """Withdraw the consents to skills, save new ones, and tell that skills changed."""
         begins = tuple(map(consent_to, names))
         await self._documents.change_consents(
             lambda known: frozenset((*(item for item in known if not item.startswith(begins)), *new))
         )
+        self._tell()
 
     def _tell(self) -> None:
         self._bus.publish(SkillsChanged(session_id=""))

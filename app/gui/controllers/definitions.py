@@ -29,14 +29,8 @@ from app.engine.library.definitions import CHANGED_ELSEWHERE, Definitions, SeenS
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.display.descriptions import most_text
-from app.gui.files.user_files import (
-    ask_for_file,
-    ask_for_folder,
-    ask_where,
-    free_name,
-    read_shared_file,
-    write_shared_file,
-)
+from app.gui.files import user_files
+from app.gui.files.user_files import ask_for_file, ask_where, free_name, read_shared_file, write_shared_file
 from app.gui.navigation.side_bar import PartnerList, assistant_partners, group_partners
 from app.gui.tasks import Tasks
 from app.gui.widgets.controls import passing_menu
@@ -328,7 +322,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
         super().__init__(parts, parts.engine.assistants, kinds)
         self._page: AssistantsPage | None = None
         # Those of the last ones to be added that were not taken.
-        self._refused: tuple[Skill, ...] = ()
+        self._refused: dict[str, SeenSkill] = {}
         self._wire(parts.bridge)
         self.refresh()
 
@@ -446,17 +440,14 @@ class AssistantCommands(DefinitionCommands[Agent]):
             self._tasks.replace("skills", self._show_skills())
 
     async def _show_skills(self) -> None:
-        refused = (SeenSkill(skill=skill, state=SkillState.REFUSED) for skill in self._refused)
-        self.skills_seen.emit((*await self._engine.skills.overview(), *refused))
+        self.skills_seen.emit((*await self._engine.skills.overview(), *self._refused.values()))
 
     def _on_skill_asked(self, skills: "SkillList", what: str, name: str) -> None:
-        start = partial(self._tasks.start, f"skill {what}")
+        start, words = partial(self._tasks.start, f"skill {what}"), self._language
         if what == "folder":
-            title = self._language("skill.add.folder")
-            ask_for_folder(self._window, title, lambda path: start(self._add_skills(path)))
+            user_files.ask_for_folder(self._window, words("skill.add.folder"), self._add_skills)
         elif what == "zip":
-            title = self._language("skill.add.zip")
-            ask_for_file(self._window, title, lambda path: start(self._add_skills(str(path))), "ZIP (*.zip)")
+            ask_for_file(self._window, words("skill.add.zip"), self._add_skills, "ZIP (*.zip)")
         elif what == "elsewhere":
             start(self._offer_skills(skills))
         elif what == "allow":
@@ -464,19 +455,22 @@ class AssistantCommands(DefinitionCommands[Agent]):
             start(self._then(allow, partial(skills.give, name)))
         elif what == "show":
             start(self._show_skill(name))
-        elif any(skill.name == name for skill in self._refused):
-            self._refused = tuple(skill for skill in self._refused if skill.name != name)
+        elif self._refused.pop(name, None):
             self._look_at_skills()
         else:
             start(self._remove_skill(name))
 
-    async def _add_skills(self, path: str) -> None:
+    def _add_skills(self, path: str | Path) -> None:
+        self._tasks.start("skill add", self._keep_skills(Path(path)))
+
+    async def _keep_skills(self, path: Path) -> None:
         """Keep the skills of a folder or a zip; what is wrong with one is shown in its row."""
         try:
-            added = await self._engine.skills.add(path)
+            added = await self._engine.skills.add(str(path))
         except BadInput as error:
-            added = (Skill(name=Path(path).name, problem=error),)
-        self._refused = tuple(skill for skill in added if skill.problem is not None)
+            added = (Skill(name=path.name, problem=error),)
+        refused = (skill for skill in added if skill.problem is not None)
+        self._refused = {item.name: SeenSkill(skill=item, state=SkillState.REFUSED) for item in refused}
         self._look_at_skills()
 
     async def _offer_skills(self, skills: "SkillList") -> None:
@@ -487,8 +481,8 @@ class AssistantCommands(DefinitionCommands[Agent]):
             return
         menu = passing_menu(self._window, "skills_elsewhere")
         for skill in found:
-            add = partial(self._tasks.start, "skill", self._add_skills(skill.place))
-            menu.addAction(unmarked(f"{skill.name} · {exact(skill.place)}"), add)
+            text = unmarked(f"{skill.name} · {exact(skill.place)}")
+            menu.addAction(text, partial(self._add_skills, skill.place))
         menu.popup(skills.add.mapToGlobal(QPoint(0, skills.add.height())))
 
     async def _show_skill(self, name: str) -> None:

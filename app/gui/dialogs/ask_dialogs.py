@@ -394,12 +394,7 @@ class FolderDialog(ValueDialog):
     """Shows a folder for editing."""
 
     def __init__(
-        self,
-        words: Language,
-        look: Look,
-        folder: Folder,
-        parent: QWidget,
-        skills: Sequence[ChipOption] = (),
+        self, words: Language, look: Look, folder: Folder, parent: QWidget, skills: Sequence[ChipOption] = ()
     ) -> None:
         """`skills` are those that can be given to the folder."""
         super().__init__(words, parent, "folder", words("folder.title"))

@@ -16,9 +16,9 @@ from app.engine.library.definitions import SeenSkill
 from app.gui.dialogs.connect_dialogs import exact_field
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.badge import Chip, HeadingIcon
-from app.gui.widgets.boxes import STRETCH, Frame, drop, follow_width, hbox, thin_line, vbox
+from app.gui.widgets.boxes import STRETCH, Frame, add_to, empty, follow_width, hbox, thin_line, vbox
 from app.gui.widgets.controls import ENTER, TickBox, button
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, show_if
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_if
 
 FOLDER, ZIP, ELSEWHERE, ALLOW, SHOW, REMOVE = "folder", "zip", "elsewhere", "allow", "show", "remove"
 """What a list asks for: the first three add skills."""
@@ -40,8 +40,7 @@ class SkillRow(QFrame):
         self.tick = named(f"skill_{name}_tick", TickBox(look))
         self.tick.setAccessibleName(exact(skill.title or name))
         self.tick.toggled.connect(partial(owner.give, name))
-        title, note = ElidedLabel(""), plain_label("hint")
-        title.setText(exact(skill.title or name))
+        title, note = ElidedLabel(text=exact(skill.title or name)), plain_label("hint")
         title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.state = Chip(look)
         size = language("skill.files", count=skill.files, size=size_text(language, skill.size))
@@ -113,15 +112,8 @@ class SkillRow(QFrame):
         return found
 
     def _line(self, icon: str, colour: str, text: str, more: str = "") -> QWidget:
-        line, hint = QWidget(), ElidedLabel("hint")
-        hint.setText(more)
-        hbox(
-            HeadingIcon(self._look, icon, colour, _ICON),
-            plain_label(text=text),
-            (hint, 1),
-            inside=line,
-            spacing=8,
-        )
+        line, sign = QWidget(), HeadingIcon(self._look, icon, colour, _ICON)
+        hbox(sign, plain_label(text=text), (ElidedLabel("hint", text=more), 1), inside=line, spacing=8)
         return line
 
 
@@ -130,8 +122,8 @@ class SkillList(QWidget):
     what to do and a skill's name.
     """
 
-    changed = Signal()
-    asked = Signal(str, str)
+    changed, asked = Signal(), Signal(str, str)
+    TITLE = "assistant.field.skills"
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -142,14 +134,14 @@ class SkillList(QWidget):
         # Those of Moot that are shown though the assistant does not have them any more.
         self._had: set[str] = set()
         self.rows: dict[str, SkillRow] = {}
-        self._title, self._count = plain_label("field"), plain_label("hint")
+        title, self._count = say(plain_label("field"), language, self.TITLE), plain_label("hint")
         self.add = button("plain", "assistant_skills_add").dress(look, "plus", side=12)
         self.menu = QMenu(self.add)
         self.add.setMenu(self.menu)
-        self._none = Paragraph("hint")
+        self._none = say(Paragraph("hint"), language, "skill.none")
         self._box = Frame("card")
         self._column = vbox(inside=self._box, spacing=0)
-        head = hbox(self._title, self._count, STRETCH, self.add, spacing=8)
+        head = hbox(title, self._count, STRETCH, self.add, spacing=8)
         vbox(head, self._none, self._box, inside=self, spacing=5)
         follow_width(self)
         language.follow(self._retranslate)
@@ -194,21 +186,15 @@ class SkillList(QWidget):
         words, skills = self._language, self._skills
         shown = {name: seen for name, seen in skills.items() if name in self._had or not seen.skill.built_in}
         if shown != {name: row.shown for name, row in self.rows.items()}:
-            for widget in self._box.findChildren(QFrame):
-                if widget.parent() is self._box:
-                    drop(widget)
+            empty(self._column)
             self.rows = {name: SkillRow(self, words, self._look, seen) for name, seen in shown.items()}
-            for place, row in enumerate(self.rows.values()):
-                if place:
-                    self._column.addWidget(thin_line())
-                self._column.addWidget(row)
+            parts = [part for row in self.rows.values() for part in (thin_line(), row)]
+            add_to(self._column, *parts[1:])
         for name, row in self.rows.items():
             row.set_on(name in self._given, fixed=self._fixed)
-        self._title.setText(words("assistant.field.skills"))
         self._count.setText(str(len(shown) or ""))
-        self._none.setText(words("skill.none"))
         self.add.setText(words("chips.add"))
-        self.add.setAccessibleName(words("chips.add_to", what=words("assistant.field.skills")))
+        self.add.setAccessibleName(words("chips.add_to", what=words(self.TITLE)))
         show_if(shown, self._box)
         show_if(not shown, self._none)
         self.add.setVisible(not self._fixed)
