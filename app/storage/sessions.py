@@ -26,19 +26,11 @@ from app.core.message import Message
 from app.core.session import Hit, Session, SessionSummary
 from app.core.session_files import files_named
 from app.core.store import SessionStore, StoredSession, Thrown
-from app.storage import codec
+from app.storage import codec, json_file
 from app.storage.access import WriterLock
 from app.storage.file_system import FileId, FileStat, FileSystem, storage_error, storage_errors, write_whole
 from app.storage.index import SessionIndex, find_in_sessions, load_index, newest_first, save_index
-from app.storage.json_file import (
-    PROVIDERS,
-    SERVERS,
-    JsonFile,
-    Replaced,
-    place_in_trash,
-    read_json_file,
-    read_providers,
-)
+from app.storage.json_file import JsonFile, Replaced, place_in_trash, read_json_file, read_providers
 from app.storage.log import Replay, load_session, read_summary, read_tail
 from app.storage.paths import DataPaths
 from app.storage.session_files import ASIDE, FOLDER, VERSIONS, move_folder, remove_folder
@@ -110,10 +102,10 @@ def _definition(path: Path, name: str) -> tuple[str, str]:
     if not isinstance(found, JsonFile):
         return name, "assistant"
     value = found.value
-    if PROVIDERS in value:
+    if json_file.PROVIDERS in value:
         configs = read_providers(path).providers
         return (configs[0].label or name if configs else name), "provider"
-    if isinstance(servers := value.get(SERVERS), dict):
+    if isinstance(servers := value.get(json_file.SERVERS), dict):
         return next(iter(servers), name), "server"
     kind = next((kind for kind, (_, mark) in DEFINITION_KINDS.items() if mark and mark in value), "assistant")
     kind = value["kind"] if value.get("kind") in ("folder", "saved_prompt") else kind

@@ -45,8 +45,7 @@ class SkillFolders:
 
     def __init__(self, paths: DataPaths, disk: FileSystem, run: InThread) -> None:
         self._root, self._trash = paths.skills, paths.trash
-        self._disk = disk
-        self._run = run
+        self._disk, self._run = disk, run
         self._known: dict[str, Skill] = {}
         # Those of Moot by language, each with its files; read when they are first asked for.
         self._own: dict[str, dict[str, tuple[Skill, Contents]]] = {}
@@ -65,8 +64,7 @@ class SkillFolders:
                 skill = _skill(folder.name, contents, built_in=True)
                 self._own.setdefault(folder.parent.name, {})[skill.name] = (skill, contents)
         there = self.names()
-        for name in self._known.keys() - set(there):
-            del self._known[name]
+        self._known = {name: skill for name, skill in self._known.items() if name in there}
         for name in there:
             if names is None or name in names:
                 self._known[name] = _found(self._root / name, name)[0]

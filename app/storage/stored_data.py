@@ -32,17 +32,10 @@ from app.core.session_files import is_usual
 from app.core.skills import is_skill_name
 from app.core.store import Backup, BackupContents, BackupReason, Difference, PackedDocument, PackedSession
 from app.core.turns import without_approvals
+from app.storage import file_system
 from app.storage.codec import MessageReader, merge_patch, plain, read_session, summary_of, with_unknown
 from app.storage.documents import JsonDocuments
-from app.storage.file_system import (
-    FileSystem,
-    not_written,
-    replacing,
-    storage_error,
-    storage_errors,
-    write_all,
-    write_whole,
-)
+from app.storage.file_system import FileSystem, not_written, storage_error, storage_errors, write_whole
 from app.storage.foreign_file import CheckedZip, Limits, read_exported, read_foreign
 from app.storage.json_file import JsonFile, as_bytes, packed, parse_json, unpacked
 from app.storage.lines import READER, Op, by_number, encode_line, read_lines, with_line
@@ -139,7 +132,7 @@ class _Sink:
     size: int = 0
 
     def write(self, data: bytes) -> int:
-        write_all(self._disk, self._descriptor, data)
+        file_system.write_all(self._disk, self._descriptor, data)
         self.size += len(data)
         return len(data)
 
@@ -152,7 +145,7 @@ def write_zip(disk: FileSystem, target: Path, entries: Iterator[tuple[str, bytes
 
     Returns its size in bytes. Raises OSError.
     """
-    with replacing(disk, target) as descriptor:
+    with file_system.replacing(disk, target) as descriptor:
         sink = _Sink(disk, descriptor)
         with zipfile.ZipFile(sink, "w") as file:  # type: ignore[call-overload]  # no way back
             for name, data in entries:
@@ -405,12 +398,9 @@ class OpenBackup:
 
     def skills(self) -> Iterator[tuple[str, dict[str, bytes]]]:
         """Yield the name and the files of each skill."""
-        found: dict[str, list[str]] = {}
-        for name in self._zip.names:
-            if name.startswith(_SKILLS):
-                _, skill, path = name.split("/", 2)
-                found.setdefault(skill, []).append(path)
-        for skill, paths in found.items():
+        parts = [name.split("/", 2) for name in self._zip.names if name.startswith(_SKILLS)]
+        for skill in dict.fromkeys(name for _, name, _ in parts):
+            paths = (path for _, name, path in parts if name == skill)
             yield skill, {path: self._zip.read(f"{_SKILLS}{skill}/{path}") for path in paths}
 
     def skill_state(self, name: str, contents: Mapping[str, bytes]) -> str:

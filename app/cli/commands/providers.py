@@ -603,9 +603,10 @@ async def skills_remove(run: CommandRun, name: SkillName) -> int:
     return await run.answer({"name": name}, run.texts("cli.skills.removed", name=one_line(name)) + "\n")
 
 
-async def _described(
-    run: CommandRun, name: str, *, allow: bool = False
-) -> tuple[dict[str, object], list[str], Contents]:
+_Described = tuple[dict[str, object], list[str], Contents]
+
+
+async def _described(run: CommandRun, name: str, *, allow: bool = False) -> _Described:
     """Return a skill as a record, what the user should know of it, word for word, and its files.
 
     It is allowed as it is described, if that is wanted.

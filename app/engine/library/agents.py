@@ -10,19 +10,10 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Final
 
+from app.core import definitions
 from app.core.catalog import EMBEDDED, PROGRAM, ProviderKind, RequestForm, provider_kind
 from app.core.council import Participant
-from app.core.definitions import (
-    COLOURS,
-    STEP_TOOLS,
-    WORKFLOW,
-    Agent,
-    Effort,
-    Group,
-    WorkflowStep,
-    distance,
-    role_of,
-)
+from app.core.definitions import STEP_TOOLS, WORKFLOW, Agent, Effort, Group, WorkflowStep, distance, role_of
 from app.core.errors import BadInput, MootError
 from app.core.events import AssistantsChanged
 from app.core.files import SeenAs
@@ -233,7 +224,7 @@ class Assistants(Definitions[Agent]):
             return agent
         # A new one, also a copy, gets a colour that few others have.
         taken = [item.colour for item in self.all()]
-        return replace(agent, colour=min(range(COLOURS), key=taken.count))
+        return replace(agent, colour=min(range(definitions.COLOURS), key=taken.count))
 
     def _to_share(self, definition: Agent) -> dict[str, Any]:
         document = super()._to_share(definition)

@@ -177,21 +177,14 @@ LONGEST_READ = 20_000
 """Characters of arguments that are read for the line; of longer ones it shows the beginning."""
 
 _FILES = "write_file", "read_file", "move_file"
+_PAGES = ("get_pages", "get_current_page")
 _TOOLS = {
     "workflow": (SUB_AGENT,),
     "users": (SWITCH_ASSISTANT,),
     "pin": (REMEMBER,),
     "list-checks": (SET_PLAN, CHECK_DONE, "clearPlan", AGENT_PLAN),
     "spline": (STEP,),
-    "file-text": (
-        "reportResult",
-        "get_pages",
-        *_FILES,
-        READ_FILE_PART,
-        READ_SKILL,
-        "get_current_page",
-        "agent_read",
-    ),
+    "file-text": ("reportResult", *_PAGES, *_FILES, READ_FILE_PART, READ_SKILL, "agent_read"),
     "message-circle": ("promptToUser", "promptUser"),
     "globe": ("web_fetch", "agent_fetch"),
     "search": ("web_search", "agent_search"),
