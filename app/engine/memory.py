@@ -4,8 +4,9 @@ Notes are told in the user's own chats and groups alone: never in debates, counc
 session in which a program has spoken over MCP.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from app.core.definitions import Agent
 from app.core.errors import BadInput, NotFound
@@ -24,22 +25,17 @@ Notes = tuple[Note, ...]
 Proposals = Sequence[tuple[LiveSession, Message]]
 """Messages with proposed notes, each with its session."""
 
-# What reads from outside, with the argument that says what.
-_READS: Mapping[str, tuple[str, str]] = {
-    "web_fetch": (Origin.PAGE, "url"),
-    "read_file": (Origin.FILE, "path"),
-    READ_FILE_PART: (Origin.FILE, "name"),
-}
+# What reads pages and files, with the argument that says which.
+_READS = {"web_fetch": "url", "read_file": "path", READ_FILE_PART: "name"}
 _SEARCH = "web_search"
 
 
 def remembers(agent: Agent, live: LiveSession) -> bool:
     """Say whether an assistant is told its notes in a session, and may propose some."""
-    session = live.session
-    if session.chat is None or session.workflow is not None or session.asked_by:
+    session, chat = live.session, live.session.chat
+    if chat is None or chat.forgetful or session.workflow is not None or session.asked_by:
         return False
-    by_program = any(message.author.program for message in live.messages)
-    return agent.remembers and not session.chat.forgetful and not by_program
+    return agent.remembers and not any(message.author.program for message in live.messages)
 
 
 def origin_of(live: LiveSession, own: Collection[str]) -> tuple[str, str]:
@@ -56,8 +52,8 @@ def origin_of(live: LiveSession, own: Collection[str]) -> tuple[str, str]:
         if message.role != Role.TOOL or message.state != MessageState.DONE or call is None:
             continue
         if call.name in _READS:
-            origin, argument = _READS[call.name]
-            return origin, str((object_in(call.arguments) or {}).get(argument, ""))[:MAX_NOTE]
+            what = str((object_in(call.arguments) or {}).get(_READS[call.name], ""))[:MAX_NOTE]
+            return Origin.PAGE if call.name == "web_fetch" else Origin.FILE, what
         if call.name == _SEARCH or call.name not in own:
             return Origin.TOOL, call.name.partition("__")[2] or call.name
     context = live.session.chat.context if live.session.chat is not None else ()
@@ -72,13 +68,9 @@ def told(notes: Iterable[Note], *, local: bool) -> Notes:
     """Return the notes that a model is told, the oldest first: the newest that have room, and only `local`
     models all of them.
     """
-    left, found = MOST_TOLD, list[Note]()
-    for note in reversed([note for note in notes if local or not note.local]):
-        left -= _tokens(note)
-        if left < 0:
-            break
-        found.insert(0, note)
-    return tuple(found)
+    newest = [note for note in notes if local or not note.local][::-1]
+    sizes = accumulate(map(_tokens, newest))
+    return tuple(note for note, size in zip(newest, sizes, strict=True) if size <= MOST_TOLD)[::-1]
 
 
 def _tokens(note: Note) -> int:
@@ -123,9 +115,10 @@ class Memory:
         await self._change(change)
         return kept
 
-    async def edit(self, note_id: str, text: str) -> None:
-        """Change the sentence of a note."""
-        await self.add(replace(self.find(note_id), text=text))
+    async def edit(self, note_id: str, text: str, agent: str = "") -> None:
+        """Change the sentence of a note; with "" for its id, keep a new one of an assistant."""
+        note = self.find(note_id) if note_id else Note(id="", text="", agent=agent)
+        await self.add(replace(note, text=text))
 
     async def remove(self, note_id: str) -> Callable[[], Awaitable[Note]]:
         """Delete a note; return what brings it back."""
@@ -161,8 +154,7 @@ class Memory:
             raise ToolError("remember: a note has at most 500 characters, and never a key.") from error
         if sum(message.proposal is not None for message in said) >= MOST_PROPOSALS:
             raise ToolError("remember: three things in an answer are enough. Propose no more now.")
-        same = self.of(agent=proposal.agent, folder=proposal.folder)
-        if any(note.text == text for note in same):
+        if any(note.text == text for note in self.of(agent=proposal.agent, folder=proposal.folder)):
             raise ToolError("remember: this is remembered already.")
         return replace(proposal, text=text)
 
@@ -176,18 +168,18 @@ class Memory:
         waiting = [each.id for each in self._store.summaries() if each.proposed and not each.read_only]
         return [each for session_id in waiting for each in self.open_in(await self._open(session_id))]
 
-    async def keep(self, session_id: str, message_id: str, text: str, *, local: bool) -> None:
+    async def keep(self, session_id: str, message_id: str, text: str, local: bool) -> None:
         """Keep what was proposed, as the user has changed it."""
         live, proposal = await self._waiting(session_id, message_id)
         # With the message's id: where this was cut off before the answer was saved, the same again adds
         # nothing.
         await self.add(replace(proposal, id=message_id, text=text, local=local, title=live.session.title))
-        await self._answer(live, message_id, SaidToProposal.KEPT)
+        await self._answer(live, message_id, proposal, SaidToProposal.KEPT)
 
     async def refuse(self, session_id: str, message_id: str) -> None:
         """Keep nothing of what was proposed."""
-        live, _ = await self._waiting(session_id, message_id)
-        await self._answer(live, message_id, SaidToProposal.REFUSED)
+        live, proposal = await self._waiting(session_id, message_id)
+        await self._answer(live, message_id, proposal, SaidToProposal.REFUSED)
 
     async def _waiting(self, session_id: str, message_id: str) -> tuple[LiveSession, Note]:
         live = await self._open(session_id)
@@ -196,14 +188,12 @@ class Memory:
             raise NotFound("note_not_found", note=message_id)
         return live, message.proposal
 
-    async def _answer(self, live: LiveSession, message_id: str, answer: str) -> None:
-        message, chat = live.turns.messages[message_id], live.chat_session.chat
-        assert message.proposal is not None
-        message = replace(message, proposal=replace(message.proposal, answer=answer))
-        left = tuple(other for other in chat.proposed if other != message_id)
+    async def _answer(self, live: LiveSession, message_id: str, proposal: Note, answer: str) -> None:
+        message = replace(live.turns.messages[message_id], proposal=replace(proposal, answer=answer))
+        left = tuple(other for other in live.session.proposed if other != message_id)
+        chat = replace(live.chat_session.chat, proposed=left)
         # Its place in the list of sessions stays the same.
-        same = live.session.updated_at
-        live.finish_message(message, chat=replace(chat, proposed=left), updated_at=same)
+        live.finish_message(message, chat=chat, updated_at=live.session.updated_at)
         await self._store.flush(live.id)
         self._bus.publish(MemoryChanged(session_id=""))
 

@@ -99,20 +99,9 @@ def root_turn(
     if chosen.provider:
         agent = replace(agent, provider=chosen.provider, model=chosen.model)
     agent = replace(agent, effort=(choice and choice.effort) or chat.effort or agent.effort)
-    agent = directory.in_folder(agent, live.session.folder)
-    model = directory.model_of(agent)
-    turn = AgentTurn(
-        memory=notes_for(agent, live, directory, model),
-        turn_id=new_id(),
-        agent=agent,
-        agent_model=model,
-        stack=(agent.id,),
-        mode=chat.mode,
-        follows=chat.head,
-        given=(*given, *file_tools(live, model), *_memory_tools(agent, live)),
-    )
+    turn = _turn_of(agent, live, directory, chat.mode, given=given)
     # They may say otherwise what it follows.
-    return replace(turn, **fields)  # type: ignore[arg-type]
+    return replace(turn, **{"follows": chat.head, **fields})  # type: ignore[arg-type]
 
 
 def turn_below(
@@ -131,37 +120,36 @@ def turn_below(
     root.
     """
     if task:
-        agent = directory.in_folder(agent, live.session.folder)
-        model = directory.model_of(agent, turn.agent_model)
-        stack = (*turn.stack, agent.id)
-        found = AgentTurn(
-            memory=notes_for(agent, live, directory, model),
-            turn_id=turn_id,
-            agent=agent,
-            agent_model=model,
-            stack=stack,
-            mode=mode,
-            follows=turn.follows,
-            task=task,
-            given=(*file_tools(live, model), *_memory_tools(agent, live)),
-        )
+        found = _turn_of(agent, live, directory, mode, above=turn.agent_model)
+        found = replace(found, stack=(*turn.stack, agent.id), follows=turn.follows, task=task)
     else:
         found = root_turn(agent, live, directory, follows=turn.turn_id)
     return replace(found, turn_id=turn_id, parent_turn_id=turn.turn_id, parent_call_id=call_id, mode=mode)
 
 
-def _memory_tools(agent: Agent, live: LiveSession) -> tuple[str, ...]:
-    """Return the set for memory, where a turn may have it."""
-    return (REMEMBER,) if remembers(agent, live) else ()
-
-
-def notes_for(agent: Agent, live: LiveSession, directory: AgentDirectory, model: AgentModel) -> Notes:
-    """Return what an assistant is told to remember in a session: its own notes, and those of the folder."""
-    if not remembers(agent, live):
-        return ()
+def _turn_of(
+    agent: Agent,
+    live: LiveSession,
+    directory: AgentDirectory,
+    mode: str,
+    *,
+    above: AgentModel | None = None,
+    given: Sequence[str] = (),
+) -> "AgentTurn":
+    """Return a turn of an assistant with its sets of tools, and with what it is told to remember: its own
+    notes, and those of the session's folder. A sub-agent may have the model `above` it.
+    """
     folder = live.session.folder
-    own = (note for note in directory.notes() if note.agent == agent.id or (folder and note.folder == folder))
-    return told(own, local=model.local)
+    agent = directory.in_folder(agent, folder)
+    model = directory.model_of(agent, above)
+    given, memory = (*given, *file_tools(live, model)), Notes()
+    if remembers(agent, live):
+        own = (
+            note for note in directory.notes() if note.agent == agent.id or (folder and note.folder == folder)
+        )
+        given, memory = (*given, REMEMBER), told(own, local=model.local)
+    turn = AgentTurn(turn_id=new_id(), agent=agent, agent_model=model, stack=(agent.id,), mode=mode)
+    return replace(turn, given=given, memory=memory)
 
 
 class AgentTurn(Frozen):
@@ -261,17 +249,11 @@ def request_of(
     if criteria := live.session.criteria:
         said = "\n".join((f"{said}\n\n{words['done_means']}", *(f"- {item.text}" for item in criteria)))
     system: history.Item = {"role": Role.SYSTEM, "content": said}
-    provider, model, effort = turn.agent_model.provider, turn.agent_model.model, turn.agent.effort
     messages = (system, *history.merged(_with_last_pictures(items)))
-    return ModelRequest(
-        provider=provider,
-        model=model,
-        messages=messages,
-        effort=effort,
-        tools=tuple(sorted(functions, key=name_of)),
-        folder=turn.folder,
-        temperature=temperature_of(turn.agent.creativity),
-    )
+    tools, temperature = tuple(sorted(functions, key=name_of)), temperature_of(turn.agent.creativity)
+    provider, model = turn.agent_model.provider, turn.agent_model.model
+    request = ModelRequest(provider=provider, model=model, messages=messages, tools=tools)
+    return replace(request, effort=turn.agent.effort, folder=turn.folder, temperature=temperature)
 
 
 def items_before(turn: AgentTurn, live: LiveSession, words: Lines) -> list[history.Item]:
@@ -425,10 +407,9 @@ def _past_items(
 ) -> list[history.Item]:
     messages = live.turns.said(turn_id)
     if messages[0].role == Role.USER:
-        items = [_user_item(messages[0], words, turn)]
-        if notes:
-            items.insert(0, {"role": Role.USER, "content": _notes_text(notes, words, "memory.new")})
-        return items
+        new = _notes_text(notes, words, "memory.new") if notes else ""
+        told: list[history.Item] = [{"role": Role.USER, "content": new}] if new else []
+        return [*told, _user_item(messages[0], words, turn)]
     if messages[0].author.id == turn.agent.id:
         return turn_items(turn_id, turn, live, words, past=True)
     texts = _foreign(turn_id, turn, live, words)
@@ -466,6 +447,7 @@ def turn_items(
         elif message.role == Role.USER and message.answers in asked_by:
             answers.setdefault(asked_by[message.answers or ""], []).append(message)
     items: list[history.Item] = []
+    counted = (MessageState.DONE, MessageState.STOPPED) if past else (MessageState.DONE,)
     if notes is not None:
         sent = {entry.id for entry in messages}
         left = [entry for entry in live.turns.said(turn_id) if entry.id not in sent]
@@ -475,9 +457,7 @@ def turn_items(
     for message in messages:
         if message.role == Role.USER and message.answers is None:
             items.append(_user_item(message, words, turn))
-        if message.role != Role.ASSISTANT or not (
-            message.state == MessageState.DONE or (past and message.state == MessageState.STOPPED)
-        ):
+        if message.role != Role.ASSISTANT or message.state not in counted:
             continue
         item: history.Item = {"role": Role.ASSISTANT, "content": message.content}
         # What an external agent did is told to itself alone.
@@ -604,14 +584,10 @@ def orchestrator_of(live: LiveSession, saved: Group | None, *, last: bool = Fals
     report.
     """
     leader = saved.orchestrator if saved else Leader()
-    tools = (REPORT_RESULT,) if last else (ORCHESTRATION, FILES)
+    name, said = live.chat_session.chat.assistant_name, saved.instructions if saved else ""
+    tools, steps = ((REPORT_RESULT,), 1) if last else ((ORCHESTRATION, FILES), MOST_STEPS)
     return Agent(
-        id=ORCHESTRATOR,
-        name=live.chat_session.chat.assistant_name,
-        instructions=saved.instructions if saved else "",
-        tools=tools,
-        max_steps=1 if last else MOST_STEPS,
-        **asdict(leader),
+        id=ORCHESTRATOR, name=name, instructions=said, tools=tools, max_steps=steps, **asdict(leader)
     )
 
 

@@ -73,26 +73,20 @@ async def prompt_user(
 
 def _choices(kind: str, options: list[str]) -> tuple[str, ...]:
     """Return the options as they are shown. Raises ToolError."""
+    name = "promptUser: argument `options`"
     if kind != PromptType.OPTIONS:
         if options:
-            raise ToolError(
-                f'promptUser: argument `options` goes with type "options" only, not with "{kind}".'
-            )
+            raise ToolError(f'{name} goes with type "options" only, not with "{kind}".')
         return ()
     if not options:
         raise ToolError('promptUser: type "options" needs argument `options`, what the user may choose.')
     if len(options) > MAX_OPTIONS:
-        raise ToolError(
-            f"promptUser: argument `options` holds {len(options)} texts; at most {MAX_OPTIONS} are taken."
-        )
-    choices = tuple(
-        checked_text(f"promptUser: argument `options`[{place}]", option, MAX_OPTION)
-        for place, option in enumerate(options)
-    )
+        raise ToolError(f"{name} holds {len(options)} texts; at most {MAX_OPTIONS} are taken.")
+    choices = [checked_text(f"{name}[{place}]", each, MAX_OPTION) for place, each in enumerate(options)]
     for place, choice in enumerate(choices):
         if choice in choices[:place]:
-            raise ToolError(f"promptUser: argument `options`[{place}] is there twice: {choice[:60]!r}.")
-    return choices
+            raise ToolError(f"{name}[{place}] is there twice: {choice[:60]!r}.")
+    return tuple(choices)
 
 
 def _html(question: str, kind: str, choices: tuple[str, ...]) -> str:
@@ -101,14 +95,11 @@ def _html(question: str, kind: str, choices: tuple[str, ...]) -> str:
     language = language_of(question)
     title, yes, no, send = _WORDS[language]
     if kind == PromptType.TEXT:
-        controls = (
-            f'<textarea rows="3" aria-labelledby="question"></textarea><button type="button">{send}</button>'
-        )
+        box = '<textarea rows="3" aria-labelledby="question"></textarea>'
+        controls = f'{box}<button type="button">{send}</button>'
     else:
-        controls = "".join(
-            f'<button type="button" value="{escape(choice)}">{escape(choice)}</button>'
-            for choice in ((yes, no) if kind == PromptType.YESNO else choices)
-        )
+        shown = map(escape, (yes, no) if kind == PromptType.YESNO else choices)
+        controls = "".join(f'<button type="button" value="{text}">{text}</button>' for text in shown)
     return _PAGE.format(language=language, title=title, question=escape(question), controls=controls)
 
 

@@ -58,16 +58,13 @@ def pages_text(tool: str, text: str, pages: str) -> str:
     given = _RANGE.fullmatch(pages)
     first, last = (int(given[1]), int(given[2] or given[1])) if given is not None else (0, 0)
     if not 1 <= first <= last or first > len(texts):
-        raise ToolError(
-            f"{tool}: argument `pages` must be a page or a range from 1 to {len(texts)}, not {pages[:60]!r}."
-        )
-    parts: list[str] = []
-    length = 0
+        asked = f"a page or a range from 1 to {len(texts)}, not {pages[:60]!r}"
+        raise ToolError(f"{tool}: argument `pages` must be {asked}.")
+    parts, length = list[str](), 0
     for number, page in enumerate(texts[first - 1 : last], first):
         if parts and length + len(page) > MOST_CHARACTERS:
-            parts.append(
-                f"[Pages {number} to {min(last, len(texts))} did not fit: ask for them in another call.]"
-            )
+            left = f"Pages {number} to {min(last, len(texts))}"
+            parts.append(f"[{left} did not fit: ask for them in another call.]")
             break
         length += len(page)
         cut = page[:MOST_CHARACTERS]
@@ -120,10 +117,9 @@ async def edit_file(outside: Outside, context: ToolContext, path: str, old: str,
             raise BadInput("file_not_found", path=path)
         if known is not None and known != _number(before):
             by = before.author or "the user"
-            versions = f"you know version {known}, and {by} wrote version {_number(before)}"
-            raise ToolError(
-                f"edit_file: {path!r} has changed since you read it: {versions}. Read it again first."
-            )
+            changed = f"{path!r} has changed since you read it: you know version {known}"
+            wrote = f"{by} wrote version {_number(before)}"
+            raise ToolError(f"edit_file: {changed}, and {wrote}. Read it again first.")
         text = _text("edit_file", path, held)
         count = text.count(clean_text(old)) if old else 0
         if count != 1:
@@ -148,9 +144,7 @@ async def read_file(outside: Outside, context: ToolContext, path: str, pages: st
     """
     with _explained("read_file"):
         found, held = await outside.files.read(context.session_id, path)
-    text = _text("read_file", path, held)
-    if pages or len(text) > MOST_CHARACTERS:
-        text = pages_text("read_file", text, pages or "1-9999999")
+    text = _shortened("read_file", _text("read_file", path, held), pages)
     return ToolResult(content=f"{_name(found)}:\n{text}")
 
 
@@ -213,13 +207,17 @@ async def read_skill(context: ToolContext, name: str, path: str = "", pages: str
     if wanted not in contents:
         listed = ", ".join(sorted(contents))[:2_000]
         raise ToolError(f"read_skill: the skill {name!r} has no file {path[:200]!r}. Its files: {listed}.")
-    text = visible(clean_text(_text("read_skill", wanted, contents[wanted])))
-    if pages or len(text) > MOST_CHARACTERS:
-        text = pages_text("read_skill", text, pages or "1-9999999")
-    others = ", ".join(sorted(contents.keys() - {SKILL_FILE}))[:2_000] if wanted == SKILL_FILE else ""
-    return ToolResult(
-        content=f"{name}/{wanted}:\n{text}" + (f"\n\n[Further files: {others}]" if others else "")
-    )
+    whole = visible(clean_text(_text("read_skill", wanted, contents[wanted])))
+    text = f"{name}/{wanted}:\n{_shortened('read_skill', whole, pages)}"
+    if wanted == SKILL_FILE and len(contents) > 1:
+        text += f"\n\n[Further files: {', '.join(sorted(contents.keys() - {SKILL_FILE}))[:2_000]}]"
+    return ToolResult(content=text)
+
+
+def _shortened(tool: str, text: str, pages: str) -> str:
+    """Return the pages of a text that are asked for; without any the whole, of a long text the first ones."""
+    whole = not pages and len(text) <= MOST_CHARACTERS
+    return text if whole else pages_text(tool, text, pages or "1-9999999")
 
 
 def _by(context: ToolContext) -> Writer:
@@ -258,9 +256,8 @@ def _number(version: FileVersion) -> str:
 
 def _version_known(context: ToolContext, path: str) -> str | None:
     """Return which version of a file its caller read or wrote last, as its results say; None for none."""
-    said = re.compile(
-        rf"(?:Wrote |Changed |Moved .+ to )?{re.escape(path)} \(version (\d+(?: [0-9a-f]{{8}})?)\)"
-    )
+    number = r"\(version (\d+(?: [0-9a-f]{8})?)\)"
+    said = re.compile(rf"(?:Wrote |Changed |Moved .+ to )?{re.escape(path)} {number}")
     messages = context.messages()
     for message in reversed(messages):
         found = said.match(message.content) if message.role == Role.TOOL else None

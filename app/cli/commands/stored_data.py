@@ -21,6 +21,7 @@ from app.engine.export.event_lines import fields_of
 from app.engine.export.formats import FILE_FORMATS
 
 _FIELDS = ("session_id", "app", "title", "messages", "known", "unapproved")
+_FORMATS = (*ExportFormat, PDF, DOCX, ZIP)
 
 
 async def bring_in(
@@ -91,9 +92,7 @@ async def restore(
 async def export(
     run: CommandRun,
     session: SessionId,
-    form: Annotated[
-        str, Typed("--format", text="format", choices=(*ExportFormat, PDF, DOCX, ZIP), required=True)
-    ],
+    form: Annotated[str, Typed("--format", text="format", choices=_FORMATS, required=True)],
     memo: Annotated[bool, Typed("--memo")] = False,
     with_context: Annotated[bool, Typed("--with-context", text="with_folder")] = False,
     output: Annotated[str, Typed("-o", "--output", metavar="FILE", type=absolute)] = "",
@@ -144,9 +143,9 @@ async def session_files(
         there = await files.list(live.id)
         paths = {item.path for item in there}
         made = [item for item in await files.versions(live.id) if not item.gone]
+        size, number = partial(size_text, texts), partial(texts, "files.version")
         lines = columns(
-            (one.path, texts("files.version", version=one.version), size_text(texts, one.bytes), one.author)
-            for one in there
+            (each.path, number(version=each.version), size(each.bytes), each.author) for each in there
         )
         rows = [{**asdict(item), "deleted": item.path not in paths} for item in made]
         return await run.answer(rows, lines_text(lines or [run.texts("files.none")]))
@@ -203,8 +202,9 @@ async def memory_add(
     if not agent and not folder:
         help_command = f"{command_name()} memory add --help"
         raise BadInput("usage_missing", what="--for ASSISTANT, --folder NAME", help=help_command)
-    found = engine.assistants.find(agent) if agent else engine.folders.find(folder)
-    whom = {"agent" if agent else "folder": found.id}
+    whom = (
+        {"agent": engine.assistants.find(agent).id} if agent else {"folder": engine.folders.find(folder).id}
+    )
     note = await engine.memory.add(Note(id="", text=text, local=local, **whom))
     return await run.answer(_note_record(run, note), f"{note.id}\n")
 

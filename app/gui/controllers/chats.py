@@ -359,8 +359,8 @@ class ChatController(PageController):
         page.draft_changed.connect(self._on_draft_changed)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode.triggered.connect(self.choose_settings_mode)
-        remembers = composer.remembers
-        remembers.triggered.connect(lambda on: self._start(chats.choose_memory(page.session_id, on=on)))
+        remember = composer.remembers.triggered
+        remember.connect(lambda on: self._start(chats.choose_memory(page.session_id, on=on)))
         composer.budget.chosen.connect(self._on_limits_chosen)
         self._run(page.state_line.extend.chosen, lambda limits: self._extend(page.session_id, limits))
         composer.done_means.triggered.connect(self._on_done_means)

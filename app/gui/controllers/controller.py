@@ -101,9 +101,8 @@ class PageController(QObject):
 
     def _answer_proposals(self, cards: ProposalCards) -> None:
         """Let cards keep or refuse what an assistant has proposed to remember."""
-        memory = self._engine.memory
-        self._run(cards.kept, lambda of, one, text, local: memory.keep(of, one, text, local=local))
-        self._run(cards.refused, memory.refuse)
+        self._run(cards.kept, self._engine.memory.keep)
+        self._run(cards.refused, self._engine.memory.refuse)
 
     def _offer_undo(
         self, key: str, undo: Callable[[], object], *, lasts: bool = False, **blanks: object

@@ -18,7 +18,7 @@ from app.core.definitions import Agent, Group
 from app.core.draft import NEW
 from app.core.errors import BadInput, MootError
 from app.core.ids import new_id
-from app.core.memory import REMEMBER, Note
+from app.core.memory import REMEMBER
 from app.core.provider import ModelRequest
 from app.core.session import Definition
 from app.core.skills import Skill, SkillState, whole_text
@@ -393,30 +393,28 @@ class AssistantCommands(DefinitionCommands[Agent]):
             page.cards.delete_requested.connect(self.delete)
             page.editor.chat_requested.connect(self.chat)
             page.editor.duplicate_requested.connect(self.duplicate)
-            self._wire_memory(page)
+            self._wire_memory(page.editor)
             self.adopt(page.editor)
             self._window.add_page(page)
             self._page = page
             self.refresh()
         return self._page
 
-    def _wire_memory(self, page: "AssistantsPage") -> None:
+    def _wire_memory(self, editor: "AssistantEditor") -> None:
         """Show the memory of the assistant in the editor, and let it be changed there."""
-        memory, editor, bridge = self._engine.memory, page.editor, self._bridge
-        section = editor.memory
+        memory, section, bridge = self._engine.memory, editor.memory, self._bridge
         self._answer_proposals(section.cards)
-        self._run(section.added, lambda text: memory.add(Note(id="", text=text, agent=editor.definition_id)))
-        self._run(section.edited, memory.edit)
+        self._run(section.written, lambda of, text: memory.edit(of, text, editor.definition_id))
         self._run(section.delete_requested, self._delete_note)
         for news in (bridge.memory_changed, bridge.memory_proposed, editor.shown):
-            news.connect(lambda *_: self._tasks.replace("memory", self._show_memory(page)))
+            news.connect(lambda *_: self._tasks.replace("memory", self._show_memory(editor)))
 
-    async def _show_memory(self, page: "AssistantsPage") -> None:
-        memory, agent_id, section = self._engine.memory, page.editor.definition_id, page.editor.memory
+    async def _show_memory(self, editor: "AssistantEditor") -> None:
+        memory, agent_id, section = self._engine.memory, editor.definition_id, editor.memory
         notes = memory.of(agent=agent_id)
         section.show_memory(notes, memory.tokens(notes))
         found = [(live, each) for live, each in await memory.open() if each.author.id == agent_id]
-        if page.editor.definition_id == agent_id:
+        if editor.definition_id == agent_id:
             section.cards.show_proposals(found)
 
     async def _delete_note(self, note_id: str) -> None:
@@ -623,11 +621,8 @@ class GroupCommands(DefinitionCommands[Group]):
                 await self._engine.assistants.delete(member)
 
     def _wire(self, bridge: Bridge) -> None:
-        side, new, ready = (
-            self._window.side_bar,
-            ("group.new", self.make_new),
-            ("group.ready", self.show_ready),
-        )
+        side = self._window.side_bar
+        new, ready = ("group.new", self.make_new), ("group.ready", self.show_ready)
         side.group_section.offer(new, ready, ("side.import_group", self.bring_in))
         side.groups.chat_requested.connect(self.chat)
         self._run(side.groups.given, self._add)

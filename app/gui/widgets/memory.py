@@ -16,13 +16,25 @@ from app.gui.widgets.boxes import STRETCH, Frame, drop, hbox, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import TextBox, button
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_if, show_or_hide
 
 LOCAL, ANY = "near", "any"
 MOST_CARDS = 3
 _ROWS = ListStyle(height=54, edge=8, left=10, right=10, note=11)
 _ICONS: dict[str, str] = {Origin.TYPED: "pencil", Origin.CHAT: "message-circle", Origin.FILE: "file-text"}
 _ICONS |= {Origin.PAGE: "globe", Origin.TOOL: "wrench"}
+
+
+def note_box(language: Language, name: str, *, lines: int, text: str = "", hint: str = "") -> TextBox:
+    """Return a box for the sentence of a note."""
+    box = named(name, TextBox(lines=lines, most=6, text=text))
+    box.setFrameShape(TextBox.Shape.StyledPanel)
+    return say(box, language, name="memory.sentence", hint=hint)
+
+
+def may_keep(box: TextBox) -> bool:
+    """Say whether what is in a box is neither nothing nor too long."""
+    return 0 < len(box.text()) <= MAX_NOTE
 
 
 class ProposalCard(Frame):
@@ -38,36 +50,31 @@ class ProposalCard(Frame):
         super().__init__("banner", f"{name}_card")
         self.setProperty("tone", "accent")
         source, session = origin_text(language.texts, note), language("memory.from.chat", name=note.title)
-        self._sentence = named(f"{name}_sentence", Paragraph("setting"))
-        self._sentence.setText(visible(note.text))
-        self.box = named(f"{name}_text", TextBox(lines=2, most=6, text=note.text))
-        say(self.box, language, name="memory.sentence")
-        self.box.setFrameShape(TextBox.Shape.StyledPanel)
+        where = " · ".join(dict.fromkeys((visible(source), visible(session))))
+        self.setAccessibleName(f"{language('memory.question')} {visible(note.text)}, {where}")
+        self._sentence = named(f"{name}_sentence", Paragraph("setting", text=visible(note.text)))
+        self.box = note_box(language, f"{name}_text", lines=2, text=note.text)
         self.box.hide()
         self.readers = Segmented((LOCAL, ANY))
         self.readers.setAccessibleName(language("memory.readers"))
         self.readers.set_texts((language("memory.readers.local"), language("memory.readers.any")), ("", ""))
         self.readers.set_value(LOCAL if note.local else ANY)
-        where = " · ".join(dict.fromkeys((visible(source), visible(session))))
         self.keep = say(button("", f"{name}_keep", self._on_keep), language, "memory.keep")
         self.edit = say(button("", f"{name}_edit", self._on_edit), language, "memory.edit")
         self.no = say(button("", f"{name}_refuse", self.refused), language, "memory.refuse")
         question = say(plain_label("accent"), language, "memory.question")
         read = say(ElidedLabel("meta"), language, "memory.readers.short")
         head = hbox(HeadingIcon(look, "bookmark", "accent", side=15), question, STRETCH, spacing=8)
-        said = named(f"{name}_source", ElidedLabel("meta"))
-        said.setText(where)
+        said = named(f"{name}_source", ElidedLabel("meta", text=where))
         may = hbox(read, self.readers, STRETCH, spacing=8)
         acts = hbox(self.keep, self.edit, self.no, STRETCH, spacing=8)
         parts = (head, self._sentence, self.box, said, may, acts)
         vbox(*parts, inside=self, margins=(14, 11, 14, 11), spacing=7)
         self.box.submitted.connect(self._on_keep)
-        self.box.textChanged.connect(lambda: self.keep.setEnabled(0 < len(self.box.text()) <= MAX_NOTE))
-        self.setAccessibleName(f"{language('memory.question')} {visible(note.text)}, {where}")
+        self.box.textChanged.connect(lambda: self.keep.setEnabled(may_keep(self.box)))
 
     def _on_edit(self) -> None:
-        self._sentence.hide()
-        self.edit.hide()
+        show_if(False, self._sentence, self.edit)
         self.box.show()
         self.box.setFocus()
 
@@ -98,16 +105,16 @@ class ProposalCards(QWidget):
     def show_proposals(self, found: Proposals) -> None:
         """Show these; a card that stays is kept as it is, with what is being typed into it."""
         self._found = found
-        shown = {message.id: (live, message.proposal) for live, message in found[: self._most]}
-        for gone in self.cards.keys() - shown.keys():
+        shown = found[: self._most]
+        for gone in self.cards.keys() - {message.id for _, message in shown}:
             drop(self.cards.pop(gone))
-        for message_id, (live, note) in shown.items():
-            if message_id not in self.cards and note is not None:
-                shown_note = replace(note, title=live.session.title)
-                card = ProposalCard(self._language, self._look, self._name, shown_note)
-                card.kept.connect(partial(self.kept.emit, live.id, message_id))
-                card.refused.connect(partial(self.refused.emit, live.id, message_id))
-                self.cards[message_id] = card
+        for live, message in shown:
+            if message.id not in self.cards and message.proposal is not None:
+                note, ids = replace(message.proposal, title=live.session.title), (live.id, message.id)
+                card = ProposalCard(self._language, self._look, self._name, note)
+                card.kept.connect(partial(self.kept.emit, *ids))
+                card.refused.connect(partial(self.refused.emit, *ids))
+                self.cards[message.id] = card
                 self._column.addWidget(card)
         left = len(found) - len(shown)
         show_or_hide(self._more, self._language("memory.more", count=left) if left else "")
@@ -115,9 +122,8 @@ class ProposalCards(QWidget):
 
     def _say_again(self) -> None:
         """Make the cards anew, in the language as it is now."""
-        found = self._found
-        self.show_proposals(())
-        self.show_proposals(found)
+        for found in ((), self._found):
+            self.show_proposals(found)
 
 
 class NoteList(ItemList):
@@ -139,25 +145,25 @@ class NoteList(ItemList):
 
     def show_notes(self, notes: Sequence[Note]) -> None:
         """Show these notes."""
-        words, rows = self._language, list[RowItem]()
-        for note in notes:
-            second = " · ".join((visible(origin_text(words.texts, note)), words.age(note.at)))
-            mark = words("memory.readers.local") if note.local else ""
-            text, icon = visible(note.text), _ICONS.get(note.origin, "")
-            rows.append(RowItem(id=note.id, title=text, second=second, note=mark, icon=icon, tip=text))
-        self.show_rows(rows)
+        self.show_rows([self._row_of(note) for note in notes])
         self.setFixedHeight(self.rows_height())
-        self.setVisible(bool(rows))
+        self.setVisible(bool(notes))
+
+    def _row_of(self, note: Note) -> RowItem:
+        words, text, icon = self._language, visible(note.text), _ICONS.get(note.origin, "")
+        second = f"{visible(origin_text(words.texts, note))} · {words.age(note.at)}"
+        mark = words("memory.readers.local") if note.local else ""
+        return RowItem(id=note.id, title=text, second=second, note=mark, icon=icon, tip=text)
 
 
 class MemorySection(QWidget):
     """An assistant's memory: what is proposed, all notes, and how much of them is told.
 
-    Signals: added(text) and edited(id, text) from the box below; delete_requested(id) of the list.
+    Signals: written(id, text) from the box below, of a new note with the id ""; delete_requested(id) of the
+    list.
     """
 
-    added = Signal(str)
-    edited = Signal(str, str)
+    written = Signal(str, str)
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -170,15 +176,13 @@ class MemorySection(QWidget):
         say(self.gauge, language, name="memory.gauge")
         self.told = named("memory_told", plain_label("hint"))
         self._none = say(Paragraph("hint"), language, "memory.none")
-        self.box = named("memory_box", TextBox(lines=1, most=6))
-        say(self.box, language, name="memory.sentence", hint="memory.write")
-        self.box.setFrameShape(TextBox.Shape.StyledPanel)
+        self.box = note_box(language, "memory_box", lines=1, hint="memory.write")
         self.add = button("", "memory_add", self._on_add)
-        self._where = say(Paragraph("hint"), language, "memory.where")
+        where = say(Paragraph("hint"), language, "memory.where")
         head = hbox(title, self.count, STRETCH, spacing=8)
         gauge = hbox((self.gauge, 1), self.told, spacing=10)
         foot = hbox((self.box, 1), self.add, spacing=8)
-        parts = (head, gauge, self.cards, self._none, self.list, foot, self._where, STRETCH)
+        parts = (head, gauge, self.cards, self._none, self.list, foot, where, STRETCH)
         vbox(*parts, inside=self, margins=(0, 4, 0, 4), spacing=9)
         self.delete_requested = self.list.delete_requested
         self.list.edit_requested.connect(self._on_edit)
@@ -194,13 +198,12 @@ class MemorySection(QWidget):
         self.told.setText(self._language("memory.told", told=f"{told:,}", most=f"{MOST_TOLD:,}"))
         self._none.setVisible(not notes)
         self.list.show_notes(notes)
-        if self._edited not in self._notes:
-            self._edited = ""
+        self._edited = self._edited if self._edited in self._notes else ""
         self._show_box()
 
     def _show_box(self) -> None:
         self.add.setText(self._language("memory.save" if self._edited else "memory.add"))
-        self.add.setEnabled(0 < len(self.box.text()) <= MAX_NOTE)
+        self.add.setEnabled(may_keep(self.box))
 
     def _on_edit(self, note_id: str) -> None:
         if note := self._notes.get(note_id):
@@ -209,11 +212,7 @@ class MemorySection(QWidget):
             self.box.setFocus()
 
     def _on_add(self) -> None:
-        if not self.add.isEnabled():
-            return
-        text, edited, self._edited = self.box.text(), self._edited, ""
-        self.box.clear()
-        if edited:
-            self.edited.emit(edited, text)
-        else:
-            self.added.emit(text)
+        if self.add.isEnabled():
+            text, edited, self._edited = self.box.text(), self._edited, ""
+            self.box.clear()
+            self.written.emit(edited, text)

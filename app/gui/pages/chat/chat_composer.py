@@ -211,14 +211,8 @@ class ChatComposer(AttachingComposer):
         self.name_files = say(QAction(self), language, "chosen_folder.files")
         self.show_done_means(0)
         work = [self.done_means, self.choose_folder, self.name_files]
-        self._actions = [
-            *work,
-            self.propose_group,
-            self.ask_several,
-            self.settings_mode,
-            self.remembers,
-            self.permissions,
-        ]
+        ways = (self.settings_mode, self.remembers, self.permissions)
+        self._actions = [*work, self.propose_group, self.ask_several, *ways]
         self._assistant_id = ""
         self._in_group, self._stops = False, True
         self._lay_out()
