@@ -26,11 +26,12 @@ MOST_TOLD: Final = 2_000
 _NAME: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
 _TITLE: Final = re.compile(r"^# +(.{1,80})$", re.MULTILINE)
 _MARK: Final = re.compile("⟨U\\+[0-9A-F]+⟩")
-_SHELLS: Final = ("", *"bash sh shell zsh fish console terminal powershell ps1 cmd bat".split())  # noqa: SIM905
+_SHELL_NAMES: Final = "bash sh shell zsh fish console terminal powershell ps1 cmd bat"
+_SHELLS: Final = ("", *_SHELL_NAMES.split())
 _PROGRAMS: Final = (
     "bash|brew|bun|bunx|cargo|chmod|cmd|cp|curl|deno|docker|eval|gh|git|go|iex|iwr|kill|make|mv|node|npm|npx|"
-    "osascript|perl|php|pip3?|pipx|pnpm|powershell|pwsh|python3?|rm|ruby|rundll32|scp|sh|ssh|start|sudo|tar|uvx?|"
-    "wget|yarn|zsh"
+    "osascript|perl|php|pip3?|pipx|pnpm|powershell|pwsh|python3?|rm|ruby|rundll32|scp|sh|ssh|start|sudo|tar|"
+    "uvx?|wget|yarn|zsh"
 )
 # A program with what it is given, also behind the `!` by which some agents run a line at once.
 _COMMAND: Final = re.compile(rf"`([^`]*)`|^(?:[-*+] |\d+[.)] |[$>] )?((?:{_PROGRAMS})[ \t]\S.*)")
