@@ -1,5 +1,6 @@
 """Schedules in the window: made from a session, listed in Work, changed, run, removed, and what ran meanwhile."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,10 +12,12 @@ from app.gui.dialogs.repeat_dialog import RepeatDialog
 from app.gui.pages.work.work_page import WorkTable
 from app.gui.widgets.controls import Choice
 from app.gui.widgets.notices import Toast
+from app.storage.access import WriterLock
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from tests.app_driver import Person, at_window, until
 from tests.stories.every_kind import furnish
+from tests.stories.processes import moot
 from tests.wire import WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
@@ -80,6 +83,10 @@ async def test_a_session_is_repeated_changed_and_removed(
         await until(lambda: engine.schedules.all() == ())
         person.window.controller.undo()
         await until(lambda: [each.on for each in engine.schedules.all()] == [(31,)])
+    # The window has started with the computer what goes on without it.
+    lock = WriterLock(DataPaths(data_dir))
+    await until(lock.is_held)
+    assert (await asyncio.to_thread(moot, "quit", "--lang", "en")).out == "Moot is closed.\n"
 
 
 @pytest.mark.parametrize(
