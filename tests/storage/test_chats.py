@@ -9,6 +9,7 @@ from app.core.criteria import Plan, PlanItem
 from app.core.errors import Failure
 from app.core.events import MessageStarted, SessionChanged, SessionStarted
 from app.core.ids import new_id
+from app.core.memory import Note, Origin
 from app.core.message import (
     Attachment,
     Author,
@@ -115,6 +116,9 @@ def whole_messages() -> list[Message]:
         tool_call_id="call_1__thought__AbC=",
         content="asked",
         control="wait",
+        proposal=Note(
+            id="", text="짧게 답해요.", agent="main", local=True, origin=Origin.FILE, source="a.md"
+        ),
         plans=(Plan(), Plan(goal="Swifts", items=(PlanItem(text="Count.", done=True),))),
         created_at="2026-11-21T10:00:01.000Z",
         resources=({"type": "resource", "resource": {"uri": "ui://prompt/1", "text": "<p>"}},),
