@@ -139,6 +139,7 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
             "Pin",
             "Rename…\tF2",
             "Move to folder",
+            "Repeat…",
             "Save the decision…",
             "Export",
             "Delete\tDel",
@@ -151,7 +152,7 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
         await until(lambda: engine.sessions()[0].title == "Cars, and bicycles")
         await person.settle(0.3)  # the list follows
         for place, (name, text) in enumerate(FORMATS):
-            exports = menu_of(sessions).actions()[5].menu().actions()
+            exports = menu_of(sessions).actions()[6].menu().actions()
             assert [one.text() for one in exports] == [text for _, text in FORMATS]
             exports[place].trigger()
             dialogs = partial(window.findChildren, QFileDialog)

@@ -188,12 +188,14 @@ class MemorySection(QWidget):
         self.list.edit_requested.connect(self._on_edit)
         self.box.submitted.connect(self._on_add)
         self.box.textChanged.connect(self._show_box)
-        language.follow(self._show_box)
+        self._tokens = 0
+        language.follow(lambda: self.show_memory(tuple(self._notes.values()), self._tokens))
 
     def show_memory(self, notes: Sequence[Note], told: int) -> None:
         """Show an assistant's notes, the newest first, and how many tokens of them it is told."""
         self._notes = {note.id: note for note in notes}
         self.count.setText(str(len(notes) or ""))
+        self._tokens = told
         self.gauge.setValue(min(told, MOST_TOLD))
         self.told.setText(self._language("memory.told", told=f"{told:,}", most=f"{MOST_TOLD:,}"))
         self._none.setVisible(not notes)
