@@ -171,7 +171,7 @@ async def test_the_last_model_of_a_provider_stays(moot):
     shown = Shown(person)
     for model in ("smollm2-135m", "ollama-wire", "ollama-other"):
         shown.click(model)
-        await until(lambda: person.window.controller.tasks._running.keys() <= {"model host"})
+        await until(lambda: person.window.controller.tasks._running.keys() <= {"model host", "schedules"})
     assert shown.models("ollama") == ("ollama-other",)
     assert shown.models("embedded") == ("smollm2-135m",)
     assert "needs at least one model" in shown.page.result.text()
