@@ -57,7 +57,7 @@ def time_of(identifier: str) -> str:
     # An id that a file brought may be of any time.
     milliseconds = min(milliseconds, _LAST_MS)
     made = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return made.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return stamp(made)
 
 
 def is_id(text: str) -> bool:
@@ -67,4 +67,9 @@ def is_id(text: str) -> bool:
 
 def utc_now() -> str:
     """Return the time in UTC as ISO 8601 with milliseconds."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return stamp(datetime.now(UTC))
+
+
+def stamp(moment: datetime, timespec: str = "milliseconds") -> str:
+    """Return a time in UTC as it is written in files: ISO 8601, to the millisecond or as `timespec` says."""
+    return moment.isoformat(timespec=timespec).replace("+00:00", "Z")

@@ -14,7 +14,7 @@ from app.core.criteria import Plan
 from app.core.definitions import Agent
 from app.core.errors import BadInput
 from app.core.frozen import Frozen
-from app.core.ids import derived_id, is_id, new_id
+from app.core.ids import derived_id, is_id, new_id, stamp
 from app.core.json_values import as_list, as_object, read_object
 from app.core.message import Author, Message, Role, limits_text
 from app.core.session import AgentMode, Chat, ChatSession, Debate, DebateTools, Session, Status
@@ -96,7 +96,7 @@ def moment(value: Any) -> str:
             when = datetime.fromtimestamp(value / 1_000 if value > _MILLISECONDS else value, UTC)
         else:
             return ""
-        return when.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return stamp(when.astimezone(UTC))
     except (ValueError, OverflowError, OSError):
         return ""
 

@@ -17,7 +17,8 @@ from typing import Any
 from app.core.council import Ends
 from app.core.errors import BadInput, FailureKind, MootError, StorageError
 from app.core.events import Notice, ScheduleMissed, SchedulesChanged
-from app.core.message import Role
+from app.core.ids import stamp
+from app.core.message import Message, Role
 from app.core.owned_tasks import end_tasks, start_owned
 from app.core.schedule import (
     MOST_LISTED,
@@ -39,7 +40,7 @@ from app.core.session import Folder, Reason, Session, SessionSummary, Status, at
 from app.core.settings import RunLimits
 from app.core.store import SessionFiles
 from app.core.texts import Texts
-from app.engine.library.definitions import Definitions, Folders, LibraryKind
+from app.engine.library.definitions import MAX_NAME, Definitions, Folders, LibraryKind
 from app.engine.live_session import LiveSession
 from app.engine.names import normal
 from app.engine.runner import Sessions
@@ -131,11 +132,13 @@ class Schedules(Definitions[Schedule]):
     def rows(self, texts: Texts) -> list[WorkRow]:
         """Return the schedules as rows of work, those that are due first; not those that are over."""
         found: list[tuple[str, WorkRow]] = []
+        newest = {run.schedule: run for run in sorted(self._known(), key=attrgetter("due"))}
+        runs = {run.schedule: run for run in self._as_they_are(newest.values())}
         for schedule in self.all():
             due = self.next_at(schedule)
             if due is None and not schedule.paused:
                 continue
-            last = next(iter(self.runs(schedule.id)), None)
+            last = runs.get(schedule.id)
             when = last.due[5:16].replace("T", " ") if last else ""
             row = WorkRow(
                 id=schedule.id,
@@ -416,11 +419,6 @@ def check_when(schedule: Schedule) -> None:
         raise BadInput("schedule_when")
 
 
-def stamp(moment: datetime) -> str:
-    """Return a time in UTC as it is written in a file."""
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def when_text(schedule: Schedule, texts: Texts) -> str:
     """Return when a schedule is due: `Every week on Mon at 08:00`."""
     if schedule.every == Every.ONCE:
@@ -466,6 +464,18 @@ def state_of(live: LiveSession) -> tuple[RunState, str]:
     return RunState.FAILED, failed.kind if failed else code
 
 
+def repeated(live: LiveSession) -> Schedule:
+    """Return a new schedule, due every morning, of sessions like this one. Raises BadInput."""
+    first, name = _first(live), live.session.title[:MAX_NAME]
+    files = tuple(first.attachments) if first is not None else ()
+    return Schedule(id="", name=name, words=words_of(live), every=Every.DAY, time="08:00", attachments=files)
+
+
+def _first(live: LiveSession) -> Message | None:
+    """Return what the user said first in a session."""
+    return next((message for message in live.messages if message.role == Role.USER), None)
+
+
 def words_of(live: LiveSession) -> tuple[str, ...]:
     """Return the command of the terminal that begins a session like this one.
 
@@ -473,7 +483,7 @@ def words_of(live: LiveSession) -> tuple[str, ...]:
     of another kind.
     """
     session = live.session
-    first = next((message for message in live.messages if message.role == Role.USER), None)
+    first = _first(live)
     options = [word for each in session.criteria for word in ("--done-means", each.text)]
     if debate := session.debate:
         for each in debate.participants:

@@ -1,8 +1,9 @@
 """The small documents: settings, providers, definitions, MCP servers, consents, memory; and unsent drafts.
 
-`settings.json`, `consents.json` and `memory.json` are Moot's own: an unreadable one goes to quarantine before
-the next save. The user may edit the others, a definition in a file each: faulty ones are reported and left
-alone. A file that another program has changed is read again, and what Moot knew of it is kept in quarantine.
+`settings.json`, `consents.json`, `memory.json` and `schedule_runs.json` are Moot's own: an unreadable one
+goes to quarantine before the next save. The user may edit the others, a definition in a file each: faulty
+ones are reported and left alone. A file that another program has changed is read again, and what Moot knew of
+it is kept in quarantine.
 """
 
 from __future__ import annotations
@@ -341,7 +342,6 @@ class JsonDocuments:
         self._servers: tuple[McpServer, ...] = ()
         self._consents: frozenset[str] = frozenset()
         self._notes: tuple[Note, ...] = ()
-
         self._due: tuple[ScheduleRun, ...] | None = ()
         self._problems: dict[str, list[Problem]] = {}
         # The documents that are read again where another program has changed them.

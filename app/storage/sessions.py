@@ -21,7 +21,7 @@ from typing import Any
 from app.core import events
 from app.core.errors import BadInput, NotFound, Problem, StorageError
 from app.core.frozen import Frozen
-from app.core.ids import is_id
+from app.core.ids import is_id, stamp
 from app.core.message import Message
 from app.core.session import Hit, Session, SessionSummary
 from app.core.session_files import files_named
@@ -91,7 +91,7 @@ def _thrown(paths: DataPaths, disk: FileSystem, one: FileStat, moment: int) -> T
     names = {"file": one.name, "session_id": session_id, "kind": kind, "title": title}
     return Thrown(
         **names,
-        thrown_at=datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        thrown_at=stamp(datetime.fromtimestamp(moment, UTC), "seconds"),
         days_left=max(0, TRASH_DAYS - int(time.time() - moment) // _DAY),
         size=one.size,
     )

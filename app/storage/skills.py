@@ -15,6 +15,7 @@ from typing import Final
 
 from app.core import skills
 from app.core.errors import BadInput, NotFound
+from app.core.ids import stamp
 from app.core.session_files import BadPathError, checked_path
 from app.core.skills import SKILL_FILE, Contents, Skill, checked_skill, is_skill_name, too_large
 from app.storage.access import FolderDisk
@@ -247,7 +248,7 @@ def _found(folder: Path, name: str = "") -> tuple[Skill, Contents]:
     try:
         contents = read_folder(folder)
         newest = max((folder / path).lstat().st_mtime for path in ("", *contents))
-        changed_at = datetime.fromtimestamp(newest, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        changed_at = stamp(datetime.fromtimestamp(newest, UTC), "seconds")
         skill = _skill(folder.name, contents, changed_at=changed_at, place=str(folder))
         problem = BadInput("skill_name", name=skill.name) if name and skill.name != name else None
     except (BadInput, OSError) as error:

@@ -26,7 +26,7 @@ from typing import Any
 from app.core import store
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.frozen import Frozen
-from app.core.ids import derived_id, is_id, utc_now
+from app.core.ids import derived_id, is_id, stamp, utc_now
 from app.core.message import Message, UsageEntry
 from app.core.session_files import is_usual
 from app.core.skills import is_skill_name
@@ -68,8 +68,7 @@ def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
         files = [*folder.glob("*.json"), *folder.glob(".versions/*/*.json")]
         found += [(file.relative_to(paths.root).as_posix(), file) for file in files if file.is_file()]
     found += files_of_skills(paths.skills)
-    small = (paths.settings, paths.providers, paths.mcp, paths.memory, paths.usage, paths.schedule_runs)
-    found += [(file.name, file) for file in small if file.is_file()]
+    found += [(name, paths.root / name) for name in _SMALL if (paths.root / name).is_file()]
     for log in paths.files.glob(f"*/{VERSIONS}/{LOG}"):
         found.append((f"{_FILES}{log.parent.parent.name}.jsonl", log))
         # What hidden files and those for keys held stays here: they are not among these versions.
@@ -223,7 +222,7 @@ def own_backups(paths: DataPaths, disk: FileSystem) -> list[Backup]:
             case ["moot", day, clock, part, why] if stat.name.endswith(".zip"):
                 with contextlib.suppress(ValueError):
                     moment = datetime.strptime(f"{day}{clock}{part}", "%Y%m%d%H%M%S%f").replace(tzinfo=UTC)
-                    made_at = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+                    made_at = stamp(moment)
                     path = str(paths.backups / stat.name)
                     found.append(Backup(path=path, made_at=made_at, why=why, size=stat.size))
     return sorted(found, key=lambda backup: backup.made_at, reverse=True)

@@ -13,10 +13,11 @@ import pytest
 
 from app.core.errors import BadInput, FailureKind
 from app.core.events import Notice, ScheduleMissed
+from app.core.ids import stamp
 from app.core.schedule import Every, RunState, Schedule, WallClock, WhenMissed, WhyMissed, moment_of
 from app.core.session import Reason
 from app.engine import schedules as module
-from app.engine.schedules import LATE, Schedules, stamp, words_of
+from app.engine.schedules import LATE, Schedules, words_of
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from tests.builders import Bench, a_bench, a_log_store, until

@@ -13,13 +13,11 @@ from app.core.definitions import Agent
 from app.core.errors import MootError
 from app.core.events import MessageFinished
 from app.core.ids import utc_now
-from app.core.message import Role
-from app.core.schedule import Every, RunState, Schedule
+from app.core.schedule import RunState, Schedule
 from app.core.session import Session, at_limit
 from app.core.texts import unmarked, visible
 from app.engine.availability import Job
-from app.engine.library.definitions import MAX_NAME
-from app.engine.schedules import words_of
+from app.engine.schedules import repeated
 from app.engine.work import SCHEDULE, Needs, WorkAction, WorkRow, WorkState, name_of, questions_of
 from app.gui.bridge import Bridge
 from app.gui.controllers.beside_chats import FilesController, GroupController
@@ -351,19 +349,7 @@ class WorkController(Controller):
 
     async def repeat(self, session_id: str) -> None:
         """Ask when something like a session runs by itself. Raises BadInput where that cannot be."""
-        live = await self._engine.open(session_id)
-        first = next((message for message in live.messages if message.role == Role.USER), None)
-        files = first.attachments if first is not None else ()
-        self._ask_when(
-            Schedule(
-                id="",
-                name=live.session.title[:MAX_NAME],
-                words=words_of(live),
-                every=Every.DAY,
-                time="08:00",
-                attachments=tuple(files),
-            )
-        )
+        self._ask_when(repeated(await self._engine.open(session_id)))
 
     def _ask_when(self, schedule: Schedule) -> None:
         schedules, login = self._engine.schedules, self._engine.login_start
