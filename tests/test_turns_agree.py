@@ -28,6 +28,11 @@ Seen = list[tuple[str, int]]
 """The words of messages, and the calls, in the order of reading, each with its depth."""
 
 
+def unfold(model: TranscriptModel, live: LiveSession) -> None:
+    """Do as if the user had unfolded all turns: sub-agents whose results were taken up are folded otherwise."""
+    model.chosen.update(live.turns.ids)
+
+
 class Growing:
     """A chat that grows as the engine writes one, and a transcript that follows it."""
 
@@ -69,6 +74,7 @@ class Growing:
     def go_to(self, head: str) -> None:
         """Choose another version."""
         self.live.change(chat=replace(self.live.chat_session.chat, head=head))
+        unfold(self.model, self.live)
         self.model.load(self.live.shown_with_summaries())
 
     def some(self, turn_ids: list[str]) -> str:
@@ -230,8 +236,7 @@ def in_terminal(live: LiveSession) -> Seen:
 def test_all_tell_a_chat_alike(chat: Growing) -> None:
     live, model = chat.live, TranscriptModel()
     model.reset(live.session)
-    # As if the user had unfolded all of them: sub-agents whose results were taken up are folded otherwise.
-    model.chosen.update(live.turns.ids)
+    unfold(model, live)
     model.load(live.shown_with_summaries())
     assert chat.model.entries == model.entries, "rows that came one by one are those of the whole"
     told = by_engine(live)
