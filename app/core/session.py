@@ -10,23 +10,9 @@ from dataclasses import fields, replace
 from enum import StrEnum
 from typing import Any, Final, Literal, NamedTuple, Self, TypeVar
 
+from app.core import council as core_council
 from app.core.catalog import usual_label
-from app.core.council import (
-    ANY_JUDGE,
-    DEFAULT_COUNCIL_ROUNDS,
-    NO_JUDGE,
-    Ballot,
-    BlindPick,
-    Calibration,
-    Decision,
-    Ends,
-    NoVote,
-    Option,
-    Panel,
-    Participant,
-    Verdict,
-    WhatIf,
-)
+from app.core.council import NO_JUDGE, BlindPick, Decision, Ends, Option, Panel, Participant, Verdict, WhatIf
 from app.core.criteria import Criterion, Plan
 from app.core.definitions import QUEUED, Agent, Group, SavedPrompt, StepState, StepStatus, WorkflowDefinition
 from app.core.errors import BY_PROVIDER, FailureKind
@@ -209,10 +195,10 @@ class Council(Frozen):
     stressed: tuple[int, ...] = ()
     ends: Ends = Ends.NONE
     panel: str = ""
-    offered_rounds: int = DEFAULT_COUNCIL_ROUNDS
+    offered_rounds: int = core_council.DEFAULT_COUNCIL_ROUNDS
     wanted_rounds: int = 0
     voteless: tuple[str, ...] = ()
-    calibrations: tuple[Calibration, ...] = ()
+    calibrations: tuple[core_council.Calibration, ...] = ()
     weighed: bool = False
     blind: BlindPick | None = None
     read_at: str = ""
@@ -265,7 +251,7 @@ class DebateChoices(Frozen):
         where they are still needed.
         """
         polls, final = (ends.votes and self.polls, ends.votes and not self.polls)
-        judge = self.judge if self.concludes and self.judge else ANY_JUDGE
+        judge = self.judge if self.concludes and self.judge else core_council.ANY_JUDGE
         judge = judge if ends == Ends.VERDICT else NO_JUDGE
         return replace(self, polls=polls, final_ballots=final, judge=judge)
 
@@ -299,7 +285,7 @@ class Debate(DebateChoices):
     language: str = "en"
     options: tuple[Option, ...] = ()
     # Ballots and verdicts of earlier versions, which today are messages.
-    ballots: tuple[Ballot, ...] = ()
+    ballots: tuple[core_council.Ballot, ...] = ()
     verdict: Verdict | None = None
     earlier_verdicts: tuple[Verdict, ...] = ()
     what_ifs: tuple[WhatIf, ...] = ()
@@ -308,7 +294,7 @@ class Debate(DebateChoices):
     always: tuple[str, ...] = ()
     council: Council | None = None
     instructions: str = ""
-    no_votes: tuple[NoVote, ...] = ()
+    no_votes: tuple[core_council.NoVote, ...] = ()
     # The id of the session that it is a fork of, "" for none.
     fork_of: str = ""
 

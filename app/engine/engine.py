@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 
 from app.core import events
+from app.core import store as core_store
 from app.core.catalog import PROGRAM, ProviderConfig, provider_kind
 from app.core.definitions import Agent, Busy, SavedPrompt, WorkflowDefinition
 from app.core.errors import BadInput, MootError, Problem
@@ -25,19 +26,7 @@ from app.core.schedule import LoginStart, WallClock
 from app.core.session import DOCX, PDF, ExportFormat, Hit, Session, SessionSummary, Status, resumable
 from app.core.session_files import is_usual
 from app.core.settings import Settings
-from app.core.store import (
-    ArchiveFiles,
-    Backup,
-    BackupReason,
-    Documents,
-    DraftFiles,
-    Restored,
-    Secrets,
-    SessionFiles,
-    SessionStore,
-    StoredSession,
-    UsageLedger,
-)
+from app.core.store import ArchiveFiles, Backup, Documents, DraftFiles, Restored, Secrets, SessionStore
 from app.core.texts import Texts, choose_language, escape_markdown
 from app.core.tool import Tools
 from app.engine import providers
@@ -200,7 +189,7 @@ class Archive:
 
         `progress` is told how many files of how many are packed. If it is cancelled, the existing files stay.
         """
-        return await self.files.back_up(BackupReason.BY_HAND, target, progress)
+        return await self.files.back_up(core_store.BackupReason.BY_HAND, target, progress)
 
     async def restore(
         self,
@@ -292,7 +281,7 @@ class Archive:
         await self.files.write_zip(path, entries())
         return tuple(left_out)
 
-    def _documents_of(self, stored: StoredSession) -> dict[str, str]:
+    def _documents_of(self, stored: core_store.StoredSession) -> dict[str, str]:
         """Return a session as Markdown, where its kind is known, and as JSON; nothing where that fails."""
         live = LiveSession(stored, events.EventBus())
         is_known = stored.session.chat is not None or stored.session.debate is not None
@@ -349,11 +338,11 @@ class Plugs(Frozen):
     documents: Documents
     secrets: Secrets
     models: Models
-    ledger: UsageLedger
+    ledger: core_store.UsageLedger
     archive: ArchiveFiles
     drafts: DraftFiles
     tools: Tools
-    session_files: SessionFiles
+    session_files: core_store.SessionFiles
     files: FileReader
     network: Network
     new_versions: NewVersions

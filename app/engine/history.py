@@ -9,13 +9,14 @@ import json
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate
 from math import ceil
 from typing import NamedTuple, TypeGuard
 
 from app.core.files import LONG_TEXT, PDF, can_be_sent, first_pages, numbered, page_count, with_page_numbers
+from app.core.frozen import Frozen
 from app.core.message import Attachment, Message, MessageState, Role, SummaryNote, ToolCall
 from app.core.provider import ModelFacts, ModelRequest
 from app.core.session import Chat
@@ -244,8 +245,7 @@ QUOTED_SHARE = 16
 _FIRST, _LATER, _LAST_ANSWER = 2_000, 200, 400
 
 
-@dataclass(frozen=True, slots=True)
-class PastTurn:
+class PastTurn(Frozen, kw_only=False):
     """A turn as it is sent: its id, its tokens, whether it is the user's, and its messages."""
 
     turn_id: str

@@ -13,24 +13,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from app.core import catalog
+from app.core import servers as core_servers
 from app.core.definitions import Agent, ServerPrompt
 from app.core.errors import BadInput, FailureKind, MootError, NotFound, StorageError
 from app.core.events import Event, EventBus, KeysChanged, Notice, ServersChanged
 from app.core.message import Attachments
 from app.core.provider import ProviderStatus
-from app.core.servers import (
-    LOGIN,
-    PLACE,
-    McpServer,
-    has_key,
-    has_user,
-    hidden_address,
-    is_web_address,
-    parted,
-    secret_fields,
-    secret_place,
-    texts_to_hide,
-)
+from app.core.servers import LOGIN, PLACE, McpServer, hidden_address, parted, secret_fields, secret_place
 from app.core.store import Documents, KeyNews, Secrets
 from app.core.tool import ServerResource, ServerState, ServerStatus, ToolError, Tools
 
@@ -199,11 +188,11 @@ def check_base_url(address: str) -> None:
     address = catalog.with_scheme(address)
     if not address:
         raise BadInput("base_url_empty")
-    if has_user(address):
+    if core_servers.has_user(address):
         raise BadInput("base_url_user", address=hidden_address(address))
-    if has_key(address):
+    if core_servers.has_key(address):
         raise BadInput("base_url_key", address=hidden_address(address))
-    if not is_web_address(address):
+    if not core_servers.is_web_address(address):
         raise BadInput("base_url_invalid", address=hidden_address(address))
 
 
@@ -509,7 +498,7 @@ class Servers:
 
         `changed` receives the places whose value is new, each with the value before.
         """
-        if has_user(server.url):
+        if core_servers.has_user(server.url):
             raise BadInput("server_address_user")
         secured, values = parted(server)
         by_hand = parted(before)[1] if before is not None else {}
@@ -525,7 +514,7 @@ class Servers:
                     left.add(field)
                 else:
                     stays = False
-        self._secrets.hide(texts_to_hide(values))
+        self._secrets.hide(core_servers.texts_to_hide(values))
         return parted(server, left)[0] if left else secured, stays
 
     async def _carry_consents(

@@ -10,6 +10,7 @@ from dataclasses import InitVar, dataclass, field, fields
 
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import Event, EventBus, MessageFinished, UsageReported
+from app.core.frozen import Frozen
 from app.core.ids import utc_now
 from app.core.message import Total, UsageEntry, totals
 from app.core.provider import ModelRequest, Models
@@ -20,8 +21,7 @@ Shares = list[tuple[str, Total]]
 """What each name had of a month, the dearest first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MonthReport:
+class MonthReport(Frozen):
     """A month's sum and what it is made of."""
 
     month: str

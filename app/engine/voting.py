@@ -17,7 +17,7 @@ from app.core.council import NoVote, NoVoteReason, Participant, Seat
 from app.core.errors import ProviderError
 from app.core.events import EventBus, VotingChecked
 from app.core.json_values import object_in, schema_object
-from app.core.owned_tasks import start_owned
+from app.core.owned_tasks import end_tasks, start_owned
 from app.core.provider import one_message
 from app.core.session import Debate, Reason, Status, counted, main_code, no_vote_reason
 from app.core.store import Documents
@@ -309,9 +309,7 @@ class SessionChecks:
 
     async def close(self) -> None:
         """End the checks; what was answered is kept."""
-        for task in self._tasks.values():
-            task.cancel()
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        await end_tasks(*self._tasks.values())
 
     async def _check(self, seat: Seat) -> None:
         # One that cannot be asked stays unchecked, and is checked the next time.

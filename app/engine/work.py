@@ -11,27 +11,13 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from operator import attrgetter
 
+from app.core import session as core_session
 from app.core.criteria import Criterion, count_met, met_text
 from app.core.definitions import QUEUED_STEP, SWITCH_ASSISTANT, Agent, StepStatus
+from app.core.frozen import Frozen
 from app.core.json_values import object_in
 from app.core.message import Message, Prompt, PromptReason, PromptType
-from app.core.session import (
-    LIMITS,
-    RESTART,
-    DebateMode,
-    Reason,
-    Session,
-    SessionSummary,
-    Status,
-    code_of_session,
-    main_code,
-    not_answered,
-    paused_text,
-    reason_code,
-    reason_text,
-    resumable,
-    short_reason,
-)
+from app.core.session import LIMITS, Reason, SessionSummary, Status, code_of_session, reason_code, reason_text
 from app.core.settings import RunLimits, Settings
 from app.core.store import Documents, SessionStore
 from app.core.texts import Texts, exact, visible
@@ -120,8 +106,7 @@ class WorkAction(StrEnum):
     EDIT = "edit"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkRow:
+class WorkRow(Frozen):
     """The work of one session, or one schedule, whose kind is SCHEDULE.
 
     `of` are the names of whose work it is, such as the group's, and `who` of those who hold it; `says` is
@@ -254,7 +239,7 @@ class _Maker:
         """Return the row, None for what is no work: a chat in which it is the user's turn,
         and what cannot be changed.
         """
-        summary, status, code = self.summary, self.summary.status, main_code(self.summary.reason)
+        summary, status, code = self.summary, self.summary.status, core_session.main_code(self.summary.reason)
         if summary.read_only:
             return None
         if asked := questions_of(self.live):
@@ -271,12 +256,12 @@ class _Maker:
         began = summary.kind == "group" or summary.asked_by
         if status == Status.ERROR or (status, code) == (Status.COMPLETED, Reason.TOO_FEW):
             return self._failed()
-        if began and not_answered(status, code):
+        if began and core_session.not_answered(status, code):
             return self._failed()
         if (status, code) == (Status.PAUSED, Reason.CRITERIA_UNMET):
             return self._make(WorkState.NEEDS_YOU, self._met(reason_text(code, self.texts)), Needs.CRITERIA)
         if status == Status.PAUSED:
-            aside = self._code == RESTART or code in _PUT_ASIDE
+            aside = self._code == core_session.RESTART or code in _PUT_ASIDE
             return self._make(WorkState.STOPPED, self._put_aside()) if aside else self._failed()
         if status == Status.STOPPED or (status == Status.IDLE and code == Reason.BY_USER):
             # An answer that was stopped in a chat is none that waits to go on.
@@ -287,7 +272,7 @@ class _Maker:
         return None
 
     @property
-    def _session(self) -> Session | None:
+    def _session(self) -> core_session.Session | None:
         return self.live.session if self.live is not None else None
 
     @property
@@ -299,7 +284,7 @@ class _Maker:
     ) -> WorkRow:
         summary = self.summary
         if action is None:
-            ended = state in (WorkState.NEEDS_YOU, WorkState.STOPPED) and resumable(summary)
+            ended = state in (WorkState.NEEDS_YOU, WorkState.STOPPED) and core_session.resumable(summary)
             action = WorkAction.RESUME if ended else WorkAction.OPEN
         chat = self._session.chat if self._session else None
         limits = (chat and chat.limits) or self.settings.limits
@@ -354,7 +339,7 @@ class _Maker:
             return self._make(WorkState.WAITING, text, action=action, who=(name,), job=job.id)
         if busy and self.summary.kind != "workflow":
             return self._make(WorkState.WAITING, texts("status.busy"))
-        if main_code(self.summary.reason) == Reason.CHECKING_VOTES:
+        if core_session.main_code(self.summary.reason) == Reason.CHECKING_VOTES:
             return self._make(WorkState.RUNNING, reason_text(self.summary.reason, texts))
         if self.live is not None and (silent := silent_members(self.live, self.directory)):
             names = ", ".join(visible(agent.name) for agent in silent)
@@ -376,7 +361,8 @@ class _Maker:
         return self._make(WorkState.NEEDS_YOU, says, Needs.FAILURE, action=WorkAction.GIVE, step=step.id)
 
     def _put_aside(self) -> str:
-        return paused_text(self.summary, self.texts) or self.texts.named("status", self.summary.status)
+        summary, texts = self.summary, self.texts
+        return core_session.paused_text(summary, texts) or texts.named("status", summary.status)
 
     def _met(self, otherwise: str) -> str:
         """Return how many criteria are met, and how many to-dos are open, `otherwise` where there are
@@ -392,7 +378,7 @@ class _Maker:
         _place, _name, why = self._step(StepStatus.FAILED)
         reason = why or self.summary.reason
         stopped = self.summary._replace(reason=reason)
-        return short_reason(stopped, self.texts) or reason_text(reason, self.texts)
+        return core_session.short_reason(stopped, self.texts) or reason_text(reason, self.texts)
 
     def _who(self) -> tuple[str, ...]:
         works = (job.agent_id for job in self.jobs if job.place is None)
@@ -421,7 +407,8 @@ class _Maker:
     def _stands(self) -> str:
         """Return how far it is: the step of a workflow or a plan, or the round of a debate."""
         summary, session = self.summary, self._session
-        if summary.rounds and summary.mode != DebateMode.COUNCIL and summary.status != Status.COMPLETED:
+        is_debate = summary.rounds and summary.mode != core_session.DebateMode.COUNCIL
+        if is_debate and summary.status != Status.COMPLETED:
             return self.texts("discussion.round", round=summary.round, rounds=summary.rounds)
         place, name, _why = self._step(StepStatus.RUNNING, StepStatus.WAITING, StepStatus.FAILED, QUEUED_STEP)
         done: list[bool] = []

@@ -9,9 +9,9 @@ import os
 import platform
 import signal
 import sys
-from dataclasses import dataclass
 
 from app.children.processes import end_with_parent, find_libraries, limit_memory
+from app.core.frozen import Frozen
 
 KEY_VARIABLE = "MOOT_EMBEDDED_KEY"
 THREADS_VARIABLE = "MOOT_EMBEDDED_THREADS"
@@ -21,8 +21,7 @@ _SHARE_OF_MEMORY = 0.7
 _TRIAL_ADDRESS_SPACE = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerSpec:
+class ServerSpec(Frozen):
     """How a model file is run: `model` is the name it answers to, `n_ctx` its context in tokens, `slots` how
     many answers it writes at once, `memory` the estimated need in bytes. A `trial` runs with limits, and one
     that is run `anyway` does not ask for free memory.

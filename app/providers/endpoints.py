@@ -4,12 +4,12 @@ request.
 
 import asyncio
 import socket
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from app.core.catalog import provider_kind, with_scheme
 from app.core.definitions import Effort
 from app.core.errors import FailureKind, ProviderError
+from app.core.frozen import Frozen
 from app.core.provider import ModelFacts
 
 # Where almost every server has OpenAI's API.
@@ -62,8 +62,7 @@ def _connect(host: str, port: int, seconds: float) -> None:
     socket.create_connection((host, port), seconds).close()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelLimits:
+class ModelLimits(Frozen):
     """Limits of one request, in seconds; only content restarts `idle`, pings and empty chunks do not.
 
     `answer_bytes` limits the text (in UTF-8), the thinking and the tool calls of an answer, each; a longer

@@ -20,23 +20,14 @@ import msgspec
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.private_files import make_private_folder, replace_text
 from app.children.processes import AGENT_HOST, end_processes, marked, system_environment, user_environment
+from app.core import provider
 from app.core.catalog import DEFAULT_MODEL, FOLDER, RECIPES, AgentRecipe, ProviderConfig, recipe_of
 from app.core.errors import FailureKind, ProviderError
 from app.core.ids import new_id
 from app.core.json_values import as_object, object_in
 from app.core.message import Usage
 from app.core.owned_tasks import start_owned
-from app.core.provider import (
-    AgentAct,
-    AgentAsk,
-    Delta,
-    FactSource,
-    Finished,
-    ModelFacts,
-    ModelRequest,
-    TestResult,
-    Text,
-)
+from app.core.provider import AgentAct, AgentAsk, Delta, Finished, ModelFacts, ModelRequest, TestResult, Text
 from app.core.texts import clean_text, clean_values
 from app.providers.agent_host.host import UNSEEN, read_record, write_record
 from app.providers.fact_book import FactBook
@@ -217,7 +208,7 @@ class ExternalAgents(HostClient):
             self._processes = dict(line["processes"])
         else:
             # All models of a program are sent what the program takes.
-            facts = ModelFacts(images=line["images"], source=FactSource.SERVER)
+            facts = ModelFacts(images=line["images"], source=provider.FactSource.SERVER)
             self._book.note(line["provider"], DEFAULT_MODEL, facts)
 
     def on_host_died(self, host: HostProcess) -> None:

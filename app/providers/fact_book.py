@@ -12,18 +12,11 @@ from typing import Any
 
 import msgspec
 
+from app.core import provider as core_provider
 from app.core.errors import MootError
 from app.core.ids import utc_now
 from app.core.owned_tasks import start_owned
-from app.core.provider import (
-    FactSource,
-    KnownFacts,
-    KnownModels,
-    KnownQuirks,
-    ModelFacts,
-    ModelQuirks,
-    believed,
-)
+from app.core.provider import FactSource, KnownFacts, KnownModels, ModelFacts, ModelQuirks, believed
 
 # A server may be corrected; after this it is asked in the usual way again.
 _QUIRKS_LAST = timedelta(days=30)
@@ -97,7 +90,7 @@ class FactBook:
     def note_quirks(self, base_url: str, model: str, fields: Mapping[str, Any]) -> None:
         """Remember how a model must be asked."""
         quirks = msgspec.convert(fields, ModelQuirks)
-        known = KnownQuirks(base_url=base_url, model=model, at=utc_now(), quirks=quirks)
+        known = core_provider.KnownQuirks(base_url=base_url, model=model, at=utc_now(), quirks=quirks)
         self._quirks[base_url, model] = known
         self._keep()
 

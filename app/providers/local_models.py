@@ -16,7 +16,7 @@ import shutil
 import struct
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from enum import StrEnum
 from functools import cache, cached_property
 from pathlib import Path
@@ -32,6 +32,7 @@ from app.core.catalog import EMBEDDED_MODEL, EMBEDDED_WINDOW, LocalServer, chat_
 from app.core.definitions import Effort
 from app.core.errors import BadInput, MootError, StorageError
 from app.core.files import regular_size
+from app.core.frozen import Frozen
 from app.core.json_values import object_in, objects_in
 from app.core.provider import FetchProgress, FoundServer, LocalModel, ModelFacts, TakesTemperature
 from app.core.texts import clean_text
@@ -112,8 +113,7 @@ class GgufError(Exception):
         self.detail = detail
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GgufHeader:
+class GgufHeader(Frozen):
     """What a model file says about itself. `cache_per_token` is in bytes, `size` that of the file."""
 
     architecture: str

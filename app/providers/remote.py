@@ -18,25 +18,12 @@ from app.children import host_client, processes
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import MODEL_HOST, find_command, search_path
 from app.core import catalog
+from app.core import provider as core_provider
 from app.core.catalog import DEFAULT_MODEL, RECIPES, recipe_of
 from app.core.errors import BadInput, FailureKind, ProviderError, StorageError
 from app.core.ids import new_id
 from app.core.owned_tasks import start_owned
-from app.core.provider import (
-    CallPiece,
-    Delta,
-    FactSource,
-    Finished,
-    FoundServer,
-    LocalModel,
-    ModelFacts,
-    ModelRequest,
-    PicturePiece,
-    Price,
-    TakesTemperature,
-    TestResult,
-    Text,
-)
+from app.core.provider import Delta, FactSource, LocalModel, ModelFacts, ModelRequest, Price, TestResult, Text
 from app.core.texts import clean_text, clean_values
 from app.providers import local_models
 from app.providers.endpoints import LOCAL as LOCAL_LIMITS
@@ -222,7 +209,7 @@ class RemoteModels(HostClient):
             return bool((await self._last_line(line))["reached"])
         return False
 
-    async def local_servers(self) -> tuple[FoundServer, ...]:
+    async def local_servers(self) -> tuple[core_provider.FoundServer, ...]:
         """Search this computer for the known servers of models; asks loopback addresses only."""
         return await local_models.find_servers(catalog.LOCAL_SERVERS, _LOOK_SECONDS)
 
@@ -332,7 +319,8 @@ class RemoteModels(HostClient):
         if agent := self._agent(provider):
             images = self._book.believed(provider, DEFAULT_MODEL, local=False).images
             images = recipe_of(agent[1].recipe).images if images is None else images
-            return dataclasses.replace(facts, images=images, efforts=(), temperature=TakesTemperature.NO)
+            facts = dataclasses.replace(facts, images=images, efforts=())
+            return dataclasses.replace(facts, temperature=core_provider.TakesTemperature.NO)
         return facts
 
     def note_stable(
@@ -489,11 +477,11 @@ def deltas(line: Line) -> Iterator[Delta]:
         yield Text(text=clean_text(line.get("text", "")), thinking=clean_text(line.get("thinking", "")))
     for index, *texts in line.get("calls", ()):
         call_id, name, arguments = map(clean_text, texts)
-        yield CallPiece(index=index, id=call_id, name=name, arguments=arguments)
+        yield core_provider.CallPiece(index=index, id=call_id, name=name, arguments=arguments)
     for index, media_type, data in line.get("images", ()):
-        yield PicturePiece(index=index, media_type=media_type, data=data)
+        yield core_provider.PicturePiece(index=index, media_type=media_type, data=data)
 
 
-def end_in(finished: Line) -> Finished:
+def end_in(finished: Line) -> core_provider.Finished:
     """Return the end of an answer that a line holds."""
-    return msgspec.convert({**finished, "state": clean_values(finished["state"])}, Finished)
+    return msgspec.convert({**finished, "state": clean_values(finished["state"])}, core_provider.Finished)

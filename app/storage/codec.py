@@ -16,20 +16,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from app.core import session as core_session
 from app.core.definitions import put_down
 from app.core.frozen import Frozen
 from app.core.json_values import json_name, json_of, objects_in
 from app.core.message import Author, Message, MessageState, PromptReason
-from app.core.session import (
-    ChatSession,
-    DebateSession,
-    GroupSession,
-    Reason,
-    Session,
-    SessionSummary,
-    Status,
-    WorkflowSession,
-)
+from app.core.session import ChatSession, DebateSession, GroupSession, Reason, Session, SessionSummary, Status
 from app.core.texts import clean_values
 
 Plain = dict[str, Any]
@@ -347,7 +339,7 @@ MOST_DEPTH = 32
 _SESSIONS: dict[str, type[Session]] = {
     "chat": ChatSession,
     "group": GroupSession,
-    "workflow": WorkflowSession,
+    "workflow": core_session.WorkflowSession,
     "debate": DebateSession,
 }
 # What only some kinds have; a file can hold more than its kind has.

@@ -18,25 +18,13 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from app.core import servers as core_servers
 from app.core.catalog import COMPATIBLE, USUAL, ModelList, ProviderConfig, provider_kind
 from app.core.errors import BadInput, Problem, StorageError
 from app.core.frozen import Frozen
 from app.core.json_values import as_list, object_in
 from app.core.provider import KnownFacts, KnownModels, KnownQuirks
-from app.core.servers import (
-    BY_ADDRESS,
-    BY_COMMAND,
-    McpServer,
-    entry_fault,
-    has_key,
-    has_user,
-    hidden_address,
-    is_web_address,
-    parted,
-    resolved,
-    server_of_entry,
-    usual_entry,
-)
+from app.core.servers import McpServer, has_key, hidden_address, parted, server_of_entry, usual_entry
 from app.core.session_files import DEVICES
 from app.core.texts import clean_values
 from app.storage.codec import Place, Wrong, encode, plain, read
@@ -477,9 +465,9 @@ def _fault(config: ProviderConfig, taken: set[str]) -> tuple[str, str, str] | No
         return "duplicate_id", "id", config.id
     if provider_kind(config.kind) is None:
         return "unknown_kind", "kind", config.kind[:80]
-    if has_user(config.base_url) or has_key(config.base_url):
+    if core_servers.has_user(config.base_url) or has_key(config.base_url):
         return "key_in_url", "base_url", hidden_address(config.base_url)[:200]
-    if config.base_url and not is_web_address(config.base_url):
+    if config.base_url and not core_servers.is_web_address(config.base_url):
         return "bad_url", "base_url", hidden_address(config.base_url)[:200]
     return None
 
@@ -527,7 +515,7 @@ def read_servers(file: JsonFile, problems: list[Problem]) -> dict[str, McpServer
     for name, entry in entries.items():
         at: Field = (SERVERS, name)
         usual = usual_entry(entry) if isinstance(entry, dict) else entry
-        fault = entry_fault(name, usual)
+        fault = core_servers.entry_fault(name, usual)
         if fault is not None:
             code, place, detail = fault
             problems.append(file.problem(code, (*at, *place), detail))
@@ -615,7 +603,7 @@ def _cleared(name: str, entry: dict[str, Any]) -> dict[str, Any]:
 
 def _filled(name: str, entry: dict[str, Any], here: dict[str, Any]) -> dict[str, Any]:
     _, secrets = parted(server_of_entry(name, _sound(usual_entry(here))))
-    return _rewritten(name, entry, lambda server: resolved(server, secrets.get))
+    return _rewritten(name, entry, lambda server: core_servers.resolved(server, secrets.get))
 
 
 def _rewritten(name: str, entry: dict[str, Any], change: Callable[[McpServer], McpServer]) -> dict[str, Any]:
@@ -652,7 +640,7 @@ def _entry(server: McpServer, before: dict[str, Any] | None) -> dict[str, Any]:
             entry[name] = value
         elif name in entry:
             del entry[name]
-    ways = BY_ADDRESS if server.url else BY_COMMAND
+    ways = core_servers.BY_ADDRESS if server.url else core_servers.BY_COMMAND
     if "type" in entry and entry["type"].casefold() not in ways:
         del entry["type"]
     return entry

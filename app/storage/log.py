@@ -12,20 +12,10 @@ from app.core.message import Message, MessageState
 from app.core.session import SessionSummary
 from app.core.store import StoredSession
 from app.storage import codec
+from app.storage import lines as storage_lines
 from app.storage.codec import Plain, Wrong
 from app.storage.file_system import FileSystem, blocks_backwards, write_all
-from app.storage.lines import (
-    READER,
-    Line,
-    LogRow,
-    Op,
-    by_number,
-    decode_line,
-    messages_backwards,
-    read_lines,
-    read_rows,
-    whole_records,
-)
+from app.storage.lines import READER, Line, LogRow, Op, by_number, decode_line, read_lines, read_rows
 
 LINES = "lines"
 MESSAGE = "message"
@@ -345,7 +335,7 @@ def mended_size(
     tail = next(lines_backwards(disk, path), b"")
     if not tail:
         return size
-    if whole_records(tail):
+    if storage_lines.whole_records(tail):
         write_all(disk, descriptor, b"\n")
         return size + 1
     keep(tail, size - len(tail))
@@ -371,7 +361,7 @@ def read_tail(file_system: FileSystem, path: Path, count: int) -> list[Message]:
         if number is not None and line.number != number - 1:
             return []
         number = line.number
-        for message_id, record in messages_backwards(line):
+        for message_id, record in storage_lines.messages_backwards(line):
             if message_id in newest:
                 order.remove(message_id)
                 order.append(message_id)

@@ -19,22 +19,10 @@ from pathlib import Path
 from typing import TypeVar
 from unicodedata import normalize
 
+from app.core import session_files
 from app.core.errors import BadInput, MootError, NotFound
 from app.core.ids import is_id, utc_now
-from app.core.session_files import (
-    MOST_BYTES,
-    MOST_FILES,
-    MOST_LISTED,
-    USER,
-    BadPathError,
-    FileVersion,
-    Make,
-    Writer,
-    check_beside,
-    checked_path,
-    folded,
-    is_usual,
-)
+from app.core.session_files import MOST_BYTES, USER, BadPathError, FileVersion, Make, Writer, folded, is_usual
 from app.core.store import FilesSize, SessionFiles
 from app.storage.access import FolderDisk, is_folder, problem_of, real_folder
 from app.storage.codec import plain, read
@@ -251,7 +239,7 @@ class _Folder:
         as there is room.
         """
         new = (path for path in self.paths() if hash(path) not in seen and is_usual(path, self._named))
-        for path in islice(new, MOST_FILES if len(seen) < _MOST_SEEN else 0):
+        for path in islice(new, session_files.MOST_FILES if len(seen) < _MOST_SEEN else 0):
             self._keep_original(path, None)
         self.take_in()
 
@@ -261,7 +249,7 @@ class _Folder:
         """
         mine = {version.path for version in self.written()}
         found = (path for path in self.paths() if path not in mine and is_usual(path, self._named))
-        return tuple(islice(found, MOST_LISTED + 1))
+        return tuple(islice(found, session_files.MOST_LISTED + 1))
 
     def paths(self) -> Iterator[str]:
         """Yield the paths of a chosen folder's files, the outer ones first, whatever their names,
@@ -287,7 +275,7 @@ class _Folder:
             data = None if version.gone else held.get(version.sha256) or content(version.sha256)
             if data is not None and sha256(data).hexdigest() == version.sha256:
                 with contextlib.suppress(BadInput):
-                    check_beside(version.path, self.now)
+                    session_files.check_beside(version.path, self.now)
                     self._check_room(version.path, version.sha256, len(data))
                     held[version.sha256] = data
                     self._note(replace(version, bytes=len(data)))
@@ -313,7 +301,7 @@ class _Folder:
 
     def write(self, path: str, make: Make, by: Writer) -> FileVersion:
         """Write a file and its line."""
-        path = checked_path(path, self._named)
+        path = session_files.checked_path(path, self._named)
         before = self._found(path)
         place = self._place(path, is_new=before is None)
         held = self._held(place)
@@ -336,11 +324,11 @@ class _Folder:
 
     def move(self, source: str, target: str, by: Writer) -> FileVersion:
         """Rename a file and write the lines of both paths."""
-        before, target = self._there(source), checked_path(target, self._named)
+        before, target = self._there(source), session_files.checked_path(target, self._named)
         source = before.path
         if target in self.now:
             raise BadInput("file_is_there", path=target)
-        check_beside(target, (item for item in self._beside(target) if item != source))
+        session_files.check_beside(target, (item for item in self._beside(target) if item != source))
         # Where case does not count, the file itself is already at a path that differs by case alone.
         from_place = self._place(source)
         place = self._place(target, is_new=folded(source) != folded(target))
@@ -417,7 +405,7 @@ class _Folder:
     def _there(self, path: str) -> FileVersion:
         found = self.now.get(normalize("NFC", path))
         if found is None and self._outside is not None:
-            found = self._found(checked_path(path, self._named))
+            found = self._found(session_files.checked_path(path, self._named))
         if found is None:
             raise NotFound("file_not_found", path=path)
         return found
@@ -429,7 +417,7 @@ class _Folder:
         """
         if (found := self.now.get(path)) is not None:
             return found
-        check_beside(path, self._beside(path))
+        session_files.check_beside(path, self._beside(path))
         if self._outside is None or (data := self._held(self._place(path))) is None:
             return None
         return FileVersion(path=path, version=0, bytes=len(data), sha256=sha256(data).hexdigest())
@@ -516,7 +504,7 @@ class _Folder:
         for entry in entries:
             place, path = Path(entry.path), before + entry.name
             with contextlib.suppress(BadPathError, FileNotFoundError):
-                if checked_path(path) != path:
+                if session_files.checked_path(path) != path:
                     continue
                 if is_folder(place):
                     yield from self._scan(place, f"{path}/")
@@ -542,8 +530,8 @@ class _Folder:
         return self._version(path, len(data), digest, by)
 
     def _check_room(self, path: str, digest: str, size: int) -> None:
-        if path not in self.now and len(self.now) >= MOST_FILES:
-            raise BadInput("too_many_files", most=MOST_FILES)
+        if path not in self.now and len(self.now) >= session_files.MOST_FILES:
+            raise BadInput("too_many_files", most=session_files.MOST_FILES)
         sizes = {line.sha256: line.bytes for line in self.lines}
         if sum({**sizes, digest: size}.values()) > MOST_BYTES:
             raise BadInput("files_too_large", most=MOST_BYTES // 1_000_000)

@@ -24,19 +24,9 @@ from app.core.message import Message, MessageState, Role
 from app.core.session import SessionSummary
 from app.core.store import StoredSession
 from app.storage import codec
+from app.storage import file_system as storage_file_system
 from app.storage.codec import Plain
-from app.storage.file_system import (
-    SIZE,
-    TIME,
-    WHICH,
-    FileId,
-    FileStat,
-    FileSystem,
-    KnownFile,
-    storage_error,
-    write_all,
-    write_whole,
-)
+from app.storage.file_system import SIZE, TIME, WHICH, FileId, FileStat, FileSystem, write_all, write_whole
 from app.storage.json_file import TORN, Replaced, keep_bytes
 from app.storage.lines import FIRST_READER, READER, VERSION, Op, encode_line, with_line
 from app.storage.log import Replay, mended_size, read_log, read_messages
@@ -88,7 +78,7 @@ class SessionLog:
         self._refusal: StorageError | None = None
         self._invalid: StorageError | None = None
         self._descriptor: int | None = None
-        self._known = KnownFile(file_system, self.path)
+        self._known = storage_file_system.KnownFile(file_system, self.path)
         self._has_written = self._poisoned = self._folder_synced = self._unsynced = False
         self._size = self._number = 0
         self._least_reader = FIRST_READER
@@ -188,7 +178,7 @@ class SessionLog:
                 self._write(sync)
             except OSError as error:
                 self.retry_at = time.monotonic() + RETRY_SECONDS
-                raise storage_error(error, self.path) from error
+                raise storage_file_system.storage_error(error, self.path) from error
             if self._refusal is not None:
                 raise self._refusal
         self.retry_at = None

@@ -10,42 +10,16 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from app.core import message as core_message
+from app.core import session as core_session
 from app.core.criteria import criteria_of
 from app.core.definitions import Agent
 from app.core.errors import BadInput, NotFound
+from app.core.frozen import Frozen
 from app.core.ids import new_id, utc_now
-from app.core.message import (
-    AGENT_OPTION,
-    DENY_BECAUSE,
-    HIDDEN,
-    Attachments,
-    Consent,
-    FieldKind,
-    Message,
-    Prompt,
-    PromptReason,
-    PromptType,
-    Role,
-    SummaryNote,
-    form_text,
-    means_yes,
-    problem_of,
-    read_form,
-    without_hidden,
-)
+from app.core.message import DENY_BECAUSE, Consent, Message, Prompt, PromptReason, PromptType, Role, read_form
 from app.core.provider import FactSource
-from app.core.session import (
-    OF_FOLDER,
-    AgentMode,
-    AnswerChoice,
-    Chat,
-    ChatSession,
-    QueuedMessage,
-    Reason,
-    Status,
-    at_limit,
-    main_code,
-)
+from app.core.session import OF_FOLDER, AgentMode, AnswerChoice, Chat, QueuedMessage, Reason, Status, at_limit
 from app.core.settings import HistoryLength, RunLimits
 from app.core.texts import clean_text, trimmed, visible
 from app.core.tool import is_object
@@ -73,7 +47,7 @@ def begun_with(message: Message, folder: str, asked_by: str, done_means: Sequenc
     return {**begun, "folder": folder, "asked_by": asked_by, "criteria": criteria_of(done_means)}
 
 
-def checked_text(text: str, attachments: Attachments) -> str:
+def checked_text(text: str, attachments: core_message.Attachments) -> str:
     """Return a text as it is kept. Raises BadInput where there is nothing in it, or too much."""
     text = trimmed(clean_text(text))
     if not text and not attachments:
@@ -93,7 +67,7 @@ def checked_mode(mode: str) -> str:
 def answers_of(prompt: Prompt) -> Sequence[str]:
     """Return the answers that an approval takes, the ones that last least first."""
     if prompt.reason in (PromptReason.AGENT_ASKS, *OF_FOLDER, PromptReason.ADDRESS):
-        own = (f"{AGENT_OPTION}{place}" for place in range(1, len(prompt.kinds) + 1))
+        own = (f"{core_message.AGENT_OPTION}{place}" for place in range(1, len(prompt.kinds) + 1))
         return [Consent.ALLOW, *own, Consent.DENY]
     if prompt.reason == PromptReason.AGENT_WORKS:
         return [Consent.ALLOW, Consent.ALWAYS, Consent.FOREVER, Consent.DENY]
@@ -126,7 +100,7 @@ def fitting_answer(prompt: Prompt, answer: str) -> str:
         raise BadInput("answer_unfit", answers=", ".join(fitting))
     if prompt.type == PromptType.FORM:
         return _fitting_form(prompt, answer)
-    if prompt.type == PromptType.YESNO and (yes := means_yes(answer)) is not None:
+    if prompt.type == PromptType.YESNO and (yes := core_message.means_yes(answer)) is not None:
         return "yes" if yes else "no"
     if prompt.type == PromptType.OPTIONS and answer.isdecimal() and 1 <= int(answer) <= len(prompt.options):
         return answer if answer in prompt.options else prompt.options[int(answer) - 1]
@@ -139,12 +113,12 @@ def _fitting_form(prompt: Prompt, answer: str) -> str:
     if values is None:
         raise BadInput("form_unread", fields=", ".join(visible(item.key) for item in prompt.fields))
     for field in prompt.fields:
-        if problem_of(field, values.get(field.key, ())):
+        if core_message.problem_of(field, values.get(field.key, ())):
             raise BadInput("form_unfit", field=field.label)
-    return form_text(values)
+    return core_message.form_text(values)
 
 
-def answer_words(prompt: Prompt, yes: str = "yes", no: str = "no", hidden: str = HIDDEN) -> str:
+def answer_words(prompt: Prompt, yes: str = "yes", no: str = "no", hidden: str = core_message.HIDDEN) -> str:
     """Return the answer to a question as the user gave it; of a form each label with its value.
 
     Yes, no and what is hidden are said in these words.
@@ -158,8 +132,8 @@ def answer_words(prompt: Prompt, yes: str = "yes", no: str = "no", hidden: str =
     for field in prompt.fields:
         labels = dict(zip(field.options, field.labels, strict=False))
         if field.hidden:
-            labels = {HIDDEN: hidden}
-        elif field.kind == FieldKind.YESNO:
+            labels = {core_message.HIDDEN: hidden}
+        elif field.kind == core_message.FieldKind.YESNO:
             labels = {"yes": yes, "no": no}
         said = ", ".join(labels.get(item, item) for item in values.get(field.key, ()))
         if said:
@@ -187,7 +161,7 @@ class Chats:
         self,
         assistant_id: str,
         text: str,
-        attachments: Attachments = (),
+        attachments: core_message.Attachments = (),
         mode: str = AgentMode.DEFAULT,
         effort: str = "",
         folder: str = "",
@@ -219,14 +193,14 @@ class Chats:
             choice=model_for(message, provider, model) if once else None,
             **own,
         )
-        session = ChatSession(**begun_with(message, folder, asked_by, done_means), chat=chat)
+        session = core_session.ChatSession(**begun_with(message, folder, asked_by, done_means), chat=chat)
         return await self._sessions.start(session, message)
 
     async def send(
         self,
         session_id: str,
         text: str,
-        attachments: Attachments = (),
+        attachments: core_message.Attachments = (),
         *,
         by: str = "",
         provider: str = "",
@@ -372,7 +346,7 @@ class Chats:
         return root_turn(self._directory.agent(agent_id) or leader, live, self._directory)
 
     async def edit(
-        self, session_id: str, message_id: str, text: str, attachments: Attachments | None = None
+        self, session_id: str, message_id: str, text: str, attachments: core_message.Attachments | None = None
     ) -> None:
         """Send another text in place of a message, as a new version, and have it answered."""
         live = await self._sessions.open_conversation(session_id)
@@ -463,7 +437,7 @@ class Chats:
         """
         if live.session.status in (Status.RUNNING, Status.WAITING, Status.IDLE):
             return
-        if at_limit(live.session) and not main_code(live.session.reason).startswith("budget_"):
+        if at_limit(live.session) and not core_session.main_code(live.session.reason).startswith("budget_"):
             words = self._prompts.line(live.session.language, "assistant", "continue")
             await self._say(live, words, ())
             return
@@ -477,7 +451,7 @@ class Chats:
         idle = live.session.status == Status.IDLE and not live.session.reason
         return idle and bool(queue) and self._drafts.holds(live.id, queue[0].id)
 
-    def _add_to_work(self, live: LiveSession, text: str, files: Attachments, by: str) -> None:
+    def _add_to_work(self, live: LiveSession, text: str, files: core_message.Attachments, by: str) -> None:
         """Add a message for steps that begin from now on; the last begin again if all are done."""
         turn_id, done = live.turns.work_turn, live.session.status == Status.COMPLETED
         if not turn_id:
@@ -517,7 +491,7 @@ class Chats:
         self,
         live: LiveSession,
         text: str,
-        attachments: Attachments,
+        attachments: core_message.Attachments,
         *,
         follows: str | None = None,
         by: str = "",
@@ -555,7 +529,7 @@ class Chats:
             prompt = question.prompt
             assert prompt is not None
             fitting = fitting_answer(prompt, answer)
-            answered = replace(prompt, answer=without_hidden(fitting, prompt.fields))
+            answered = replace(prompt, answer=core_message.without_hidden(fitting, prompt.fields))
             if answered.answer != fitting:
                 live.hidden_answers[question.id] = fitting
             place = {name: getattr(question, name) for name in _PLACE}
@@ -615,8 +589,7 @@ def _question(live: LiveSession, message_id: str) -> Message:
     return message
 
 
-@dataclass(frozen=True, slots=True)
-class ContextUse:
+class ContextUse(Frozen, kw_only=False):
     """How many tokens a chat sends now, from how many on it is summarised, and how many its model can read.
 
     `usd` is what sending them costs, None where the price is not known. `own_window` is what the user has
@@ -700,7 +673,7 @@ class Summaries:
         covered = turns[:place]
         text = extract([message for item in covered for message in item.messages], "", words["quoted"])
         if text:
-            of = {"note": SummaryNote.EXTRACT, "replaces": sum(item.tokens for item in covered)}
+            of = {"note": core_message.SummaryNote.EXTRACT, "replaces": sum(item.tokens for item in covered)}
             live.finish_message(summary_message(turn.author, text, through=covered[-1].turn_id, **of))
 
     def _next_turn(self, live: LiveSession) -> AgentTurn | None:
@@ -736,7 +709,7 @@ class Summaries:
         text = clean_text(text).strip()
         if not text:
             raise BadInput("summary_empty")
-        edited = replace(before, id=new_id(), content=text, note=SummaryNote.EDITED)
+        edited = replace(before, id=new_id(), content=text, note=core_message.SummaryNote.EDITED)
         edited = replace(edited, usage=None, created_at=utc_now())
         unused = {*live.session.unused_summaries, before.id}
         live.finish_message(edited, **live.session.without_summaries(unused))
@@ -771,6 +744,6 @@ class Summaries:
 
     def _summary(self, live: LiveSession, message_id: str) -> Message:
         message = found_message(live, message_id)
-        if message.role != Role.SUMMARY or message.note == SummaryNote.PRUNED:
+        if message.role != Role.SUMMARY or message.note == core_message.SummaryNote.PRUNED:
             raise NotFound("message_not_found", message=message_id)
         return message

@@ -12,6 +12,7 @@ from app.core.council import ALONE, ANY_JUDGE, NO_JUDGE, PANEL, PICKS, BlindPick
 from app.core.council_parts import ArguedOption, ChosenAnswer, EditedOptions, Position, Question
 from app.core.errors import BadInput
 from app.core.events import EventBus
+from app.core.frozen import Frozen
 from app.core.ids import new_id, utc_now
 from app.core.message import CouncilPart, Message, Messages, MessageState, PartData
 from app.core.session import Council, Debate, DebateSession, DebateTools, Status
@@ -135,8 +136,7 @@ MAX_TEXT = 100_000
 _COUNTED = {"compare": "again", "merge": "merges", "solo": "solos", "check": "checks"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CouncilSetup:
+class CouncilSetup(Frozen):
     """Whom to ask what, and how: as a `Panel` says, None for what that of these participants says.
 
     With `differences` one more call compares the answers. `panel` is the name of those asked. `ends` is how

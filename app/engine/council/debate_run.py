@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from app.core.errors import Failure, FailureKind
 from app.core.message import CouncilPart, Message, MessageState
+from app.core.owned_tasks import end_tasks
 from app.core.session import DebateSession, Reason, Status
 from app.engine.council.director import CouncilStep, blind_steps, concluding_steps, judge_steps, options_step
 from app.engine.council.earlier import earlier_council
@@ -46,9 +47,7 @@ class DebateRun(StepRun):
         try:
             await super()._loop()
         finally:
-            if self._finding is not None:
-                self._finding.cancel()
-                await asyncio.gather(self._finding, return_exceptions=True)
+            await end_tasks(self._finding)
 
     def _begin(self) -> None:
         super()._begin()

@@ -6,10 +6,11 @@ fork is another council that stands as this one did after a round.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.core.council import MIN_PARTICIPANTS
 from app.core.council_parts import Position
+from app.core.frozen import Frozen
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import Debate, DebateSession, Reason, Status
 from app.engine.council.outcome import in_full, outcome, surest
@@ -24,8 +25,7 @@ MOST_WRITTEN = 2
 MOST_APART = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class CouncilStep:
+class CouncilStep(Frozen, kw_only=False):
     """One call: what it is, the participant whose it is ("" for none), the message it makes up for,
     and the round.
 

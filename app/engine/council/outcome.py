@@ -7,13 +7,14 @@ Also in words, for the command line, documents and the window: `words` gives a t
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import astuple, fields, replace
 from enum import StrEnum
 from itertools import chain, groupby
 
 from app.core.council import MIN_PARTICIPANTS, MinorityView, Point
 from app.core.council_parts import Claim, Dissent, FileQuote, JudgeReading, Position
 from app.core.errors import FailureKind
+from app.core.frozen import Frozen
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import Debate, no_vote_reason
 from app.engine.council.earlier import earlier_views
@@ -37,8 +38,7 @@ class State(StrEnum):
     VALUES = "values"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class Tally(Frozen):
     """The votes for each option by id, plain and weighted by confidence; `missing` are those without a
     vote.
     """
@@ -64,8 +64,7 @@ class View(MinorityView):
     reason_named: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CouncilOutcome:
+class CouncilOutcome(Frozen):
     """What follows from a council.
 
     `headline` is an option's id, "" where none leads; `text` is the case for it and `cites` what that rests

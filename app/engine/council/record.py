@@ -12,7 +12,7 @@ import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import cached_property
@@ -21,6 +21,7 @@ from itertools import islice
 from app.core import council_parts as data
 from app.core.council import Calibration, Option, Participant
 from app.core.files import NEW_PAGE
+from app.core.frozen import Frozen
 from app.core.message import Attachment, CouncilPart, Data, Message, MessageState, finished_calls
 from app.core.session import MOST_ROUNDS, Debate
 from app.engine.council.earlier import earlier_council, earlier_options, with_earlier
@@ -189,8 +190,7 @@ UNSURE = 50
 """What a vote without a confidence counts for, in percent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vote:
+class Vote(Frozen):
     """What a participant holds after a round (0: its own answer); `choice` is an option's id, "" for a
     blank.
     """
@@ -212,8 +212,7 @@ class Moved(StrEnum):
     DRIFT = "drift"
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Frozen, kw_only=False):
     """A change of what a participant votes for: the round after which, its new option, and what counts
     of what it cites.
 

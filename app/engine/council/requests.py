@@ -9,7 +9,7 @@ import random
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import accumulate, islice
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from app.core import council_parts as data
 from app.core.council import Option, Participant
 from app.core.definitions import Effort
 from app.core.files import with_files
+from app.core.frozen import Frozen
 from app.core.json_values import as_list, objects_in, read_object, schema_list, schema_object
 from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest, one_message
@@ -62,8 +63,7 @@ def read_options(text: str) -> data.Differences | None:
     return data.Differences(options=options) if len(options) > 1 else None
 
 
-@dataclass(frozen=True, slots=True)
-class ReaderView:
+class ReaderView(Frozen, kw_only=False):
     """What one reader sees of a debate: the statements in order, the options in an order of its own,
     and which is argued `again`.
     """

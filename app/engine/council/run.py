@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from app.core.council import MIN_PARTICIPANTS
 from app.core.message import CouncilPart, MessageState
+from app.core.owned_tasks import end_tasks
 from app.core.session import Council, Debate, DebateSession, Reason, Status
 from app.engine.council.director import CouncilStep, next_steps
 from app.engine.council.outcome import outcome
@@ -88,9 +89,7 @@ class CouncilRun(StepRun):
                 for step in [item for item, task in self._at_work.items() if task.done()]:
                     self._at_work.pop(step).result()
         finally:
-            for task in self._at_work.values():
-                task.cancel()
-            await asyncio.gather(*self._at_work.values(), return_exceptions=True)
+            await end_tasks(*self._at_work.values())
             self._at_work.clear()
         self._end()
 

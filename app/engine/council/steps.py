@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from app.core.catalog import RequestForm
 from app.core.council_parts import Dissent, FileQuote, JudgeReading, Position, Question, Quoting, Rewritten
+from app.core.frozen import Frozen
 from app.core.message import Author, CouncilPart, Message, MessageState
 from app.core.provider import ModelRequest
 from app.core.session import Council, Debate, DebateTools, Reason, Status, counted, joined
@@ -35,8 +36,7 @@ QUOTING = (*TRAILERS, CouncilPart.MERGE)
 """The parts whose quotes are looked up in the files."""
 
 
-@dataclass(frozen=True, slots=True)
-class _TakenStep:
+class _TakenStep(Frozen, kw_only=False):
     """A step that is taken: the answers and the moves as they are numbered, what its reader sees,
     and what cleans each try.
     """

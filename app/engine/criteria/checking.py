@@ -8,24 +8,15 @@ it out, said what it was told to and not what it read.
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
+from app.core import criteria as core_criteria
 from app.core.council import Seat
-from app.core.criteria import (
-    CRITERIA,
-    Checker,
-    Criterion,
-    CriterionState,
-    Doubt,
-    Evidence,
-    Plan,
-    PlanItem,
-    shown_by,
-    unknown,
-)
+from app.core.criteria import CRITERIA, Checker, Criterion, CriterionState, Doubt, PlanItem, shown_by, unknown
 from app.core.errors import MootError
 from app.core.events import CriterionChecked, Event, UsageReported
+from app.core.frozen import Frozen
 from app.core.json_values import objects_in, read_object, schema_list, schema_object
 from app.core.message import Author, Message, MessageState, Role, new_message
 from app.core.provider import ModelRequest, last_part, one_message
@@ -60,8 +51,7 @@ _CRITERION = schema_object(number={"type": "integer"}, verdict=_VERDICT, quote=_
 _VERDICTS = schema_object(criteria=schema_list(_CRITERION))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkPart:
+class WorkPart(Frozen):
     """A part of the work: the text of a message, or of a file."""
 
     text: str
@@ -69,8 +59,7 @@ class WorkPart:
     file: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Frozen, kw_only=False):
     """What is checked: criteria, after what was asked, in what these turns made; `number` is the round,
     from 1.
 
@@ -86,8 +75,7 @@ class Check:
     step_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class Checked(Frozen):
     """What came of a check, yet to be written: the criteria, the answer and the events;
     and why the session must pause, if it must.
     """
@@ -106,7 +94,7 @@ class Checked:
         def checked(criteria: Iterable[Criterion]) -> Criteria:
             return tuple(now.get(item.text, item) for item in criteria)
 
-        plan = session.plan or Plan()
+        plan = session.plan or core_criteria.Plan()
         # Those of other items, and of plans of chats, are not checked at the end of work.
         due = plan.open if session.group is not None else ()
         asked = [item for item in due if item.criteria]
@@ -291,7 +279,7 @@ def _found(
             doubt, quote = Doubt.NO_QUOTE, ""
         source = next((part for part, text in reversed(plain) if quote and quote in text), None)
         if source is not None:
-            evidence = Evidence(quote=quote, file=source.file, message_id=source.message_id)
+            evidence = core_criteria.Evidence(quote=quote, file=source.file, message_id=source.message_id)
             return replace(kept, state=CriterionState.MET, evidence=evidence)
     return replace(kept, state=CriterionState.UNKNOWN, doubt=doubt)
 

@@ -11,6 +11,7 @@ from app.core.catalog import RequestForm
 from app.core.council import Seat
 from app.core.definitions import Agent, Group, WorkflowDefinition
 from app.core.errors import ProviderError
+from app.core.frozen import Frozen
 from app.core.provider import Models, Price, ProviderStatus
 from app.core.session import AgentMode, DebateChoices, DebateTools, GroupState
 from app.core.texts import amount_text
@@ -53,8 +54,7 @@ STEP_CALLS = (1, 3)
 _RESULT = 400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Speaker:
+class Speaker(Frozen):
     """A speaker: its provider and model, and the tokens of all it is sent except what others say.
 
     `said` and `written` are the tokens of a short and of a long answer; others read what is `said`. One that
@@ -68,8 +68,7 @@ class Speaker:
     reads: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(Frozen):
     """What turns will use, at least and at most.
 
     `usd` is None where no price is known, `partly` says that one is not, and `free` that nothing costs

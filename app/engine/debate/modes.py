@@ -8,13 +8,14 @@ A new mode is a name in `DebateMode` (core/session.py), a row in `MODES`, its te
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from hashlib import blake2b
 from itertools import cycle, pairwise
 
 from app.core.catalog import RequestForm, provider_kind
 from app.core.council import Participant
+from app.core.frozen import Frozen
 from app.core.message import Message, MessageState
 from app.core.session import Debate, DebateMode
 from app.engine.names import addressed, mentioned
@@ -146,8 +147,7 @@ def _draw(seed: int, turn: int, place: int) -> int:
     return int.from_bytes(digest, "big")
 
 
-@dataclass(frozen=True, slots=True)
-class ModeRules:
+class ModeRules(Frozen, kw_only=False):
     """A mode: its name, its prompt file, and who speaks.
 
     With no `speaker_rule` the participants speak in the order of the set-up.

@@ -6,11 +6,12 @@ first and last message are the user's. Small models get the whole debate as one 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from app.core.council import Participant
 from app.core.files import with_files
+from app.core.frozen import Frozen
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate
@@ -27,8 +28,7 @@ TRANSCRIPT_NOTES = 1_500
 _OWN_ROLE_LENGTH = 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(Frozen):
     """A turn that is asked for, with what its participant's model can be told; pure."""
 
     debate: Debate

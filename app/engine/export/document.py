@@ -1,8 +1,8 @@
 """What a document for people consists of, whatever it is written as: Markdown, a page of HTML, or a PDF."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from app.core.frozen import Frozen
 from app.core.message import Attachments
 
 # As in the window's light theme.
@@ -13,16 +13,14 @@ MOOT_SESSION = "moot-session"
 """What a file of the JSON export says it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(Frozen, kw_only=False):
     """A message that a sentence cites: how it is named, and the `anchor` of its entry."""
 
     text: str
     anchor: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListItem:
+class ListItem(Frozen):
     """An item of a list, with what it cites; `done` says whether its box is ticked, None
     for an item without a box. What has several lines is a `body` below it, as Markdown.
     """
@@ -34,8 +32,7 @@ class ListItem:
     done: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Frozen, kw_only=False):
     """A participant's votes in the order of a chart's columns: the place of a level, None
     where there is none.
     """
@@ -44,8 +41,7 @@ class Curve:
     votes: tuple[int | None, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
+class Chart(Frozen):
     """Votes as a picture: `levels` names the options from its top to its bottom, `columns`
     when each vote was.
     """
@@ -56,8 +52,7 @@ class Chart:
     curves: tuple[Curve, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentHead:
+class DocumentHead(Frozen):
     """The title of a document, its language (a code such as "ko") and the facts about it with their
     labels.
     """
@@ -67,8 +62,7 @@ class DocumentHead:
     facts: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Section(Frozen):
     """A heading with what stands below it: a sentence, a list, a chart, files."""
 
     heading: str
@@ -78,8 +72,7 @@ class Section:
     files: Attachments = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Frozen):
     """What one message or call shows: its text as Markdown, its attachments, and notes below it.
 
     The text opens no fence of code that it does not close. `depth` is that of the sub-agent that wrote it;

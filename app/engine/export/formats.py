@@ -11,19 +11,11 @@ from datetime import datetime
 from html import escape
 from typing import Any
 
+from app.core import texts as core_texts
 from app.core.files import NEW_PAGE, kind_of
 from app.core.message import Attachment, Message, MessageState
 from app.core.session import DOCX, PDF, ExportFormat
-from app.core.texts import (
-    IN_A_LINE,
-    ON_LINES,
-    Texts,
-    closed,
-    escape_markdown,
-    fenced,
-    language_of,
-    with_lower_headings,
-)
+from app.core.texts import IN_A_LINE, ON_LINES, Texts, closed, escape_markdown, fenced, with_lower_headings
 from app.engine.export.document import Chart, DocumentHead, DocumentPart, Entry, ListItem, Section
 from app.engine.prompts import Lines
 
@@ -200,7 +192,7 @@ def page_of(text: str, title: str, render: Callable[[str], str]) -> str:
     with the third level.
     """
     body = _HEADING.sub(lambda found: f"<{found[1]}h{int(found[2]) - 2}>", render(text))
-    return f"{_opened(title, language_of(text))}{body}</body></html>\n"
+    return f"{_opened(title, core_texts.language_of(text))}{body}</body></html>\n"
 
 
 CHART_WIDTH, CHART_HEIGHT = 620, 220

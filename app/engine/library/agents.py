@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from app.core import definitions
+from app.core import tool as core_tool
 from app.core.catalog import EMBEDDED, PROGRAM, ProviderKind, RequestForm, provider_kind
 from app.core.council import Participant
 from app.core.definitions import STEP_TOOLS, WORKFLOW, Agent, Effort, Group, WorkflowStep, distance, role_of
@@ -24,19 +25,7 @@ from app.core.provider import FactSource, ModelFacts, ProviderStatus
 from app.core.session import AgentMode, GroupState
 from app.core.settings import Settings
 from app.core.store import Documents
-from app.core.tool import (
-    FILE_PARTS,
-    FILES,
-    SKILLS,
-    ServerStatus,
-    Tool,
-    ToolChoice,
-    ToolError,
-    Tools,
-    assistant_called,
-    assistants_called,
-    told_of,
-)
+from app.core.tool import FILE_PARTS, FILES, SKILLS, ServerStatus, Tool, ToolChoice, ToolError, Tools, told_of
 from app.engine.library.definitions import Definitions, LibraryKind, Shared, Skills
 from app.engine.live_session import LiveSession
 from app.engine.providers import ProviderProblem
@@ -98,8 +87,8 @@ def delegation(
     if wanted not in (AgentMode.DEFAULT, AgentMode.SETTINGS):
         raise ToolError(f"`options.mode` must be {AgentMode.DEFAULT} or {AgentMode.SETTINGS}.")
     allowed = [item for agent_id in caller.sub_agents for item in agents if item.id == agent_id]
-    unknown = "is not on your list" if assistants_called(name, agents) else "is unknown"
-    agent = assistant_called(name, allowed, unknown)
+    unknown = "is not on your list" if core_tool.assistants_called(name, agents) else "is unknown"
+    agent = core_tool.assistant_called(name, allowed, unknown)
     if agent.id in stack:
         names = {item.id: item.name for item in agents}
         above = " > ".join(names.get(item, item) for item in stack)

@@ -13,55 +13,23 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from json import dumps
 
+from app.core import message as core_message
+from app.core import provider as core_provider
 from app.core.definitions import Effort
 from app.core.errors import Failure, FailureKind, ProviderError
 from app.core.events import PromptAsked, RetryScheduled, ToolFinished
+from app.core.frozen import Frozen
 from app.core.ids import new_id, utc_now
-from app.core.message import (
-    Attachment,
-    Author,
-    Consent,
-    Message,
-    MessageState,
-    Prompt,
-    PromptReason,
-    PromptType,
-    Role,
-    ToolCall,
-    Usage,
-)
+from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.owned_tasks import start_owned
-from app.core.provider import (
-    AgentAct,
-    AgentAsk,
-    CallPiece,
-    Finished,
-    FinishReason,
-    ModelRequest,
-    PicturePiece,
-    Text,
-)
+from app.core.provider import AgentAct, AgentAsk, CallPiece, Finished, FinishReason, ModelRequest, Text
 from app.core.texts import closed, escape_markdown, join_command
 from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.availability import Waiting, Waits, Work
 from app.engine.live_session import LiveSession
 from app.engine.request import AgentTurn, Attempt
-from app.engine.turns.context import (
-    MOST_REPEATS,
-    Clock,
-    MeteredCall,
-    MeteredModels,
-    Outcome,
-    Place,
-    Services,
-    TreeContext,
-    TurnState,
-    about_call,
-    seconds_before,
-    seconds_to_wait,
-    started,
-    with_time,
-)
+from app.engine.turns import context as turns_context
+from app.engine.turns.context import Clock, MeteredCall, Outcome, Place, TreeContext, TurnState, with_time
 from app.engine.turns.reply import PASSED, ReplyCleaner, is_pass, whole_sentences
 
 Ask = Callable[[AgentTurn, ToolCall, Prompt], Awaitable[str | None]]
@@ -104,7 +72,7 @@ class ReportedCalls:
         self._write_call(replace(message, tool_calls=(*message.tool_calls, call)))
         result = self._turn.message(Role.TOOL, tool_call_id=call.id)
         self._results[act.id] = result
-        self._live.start_message(result, started(self._live, self._turn, call))
+        self._live.start_message(result, turns_context.started(self._live, self._turn, call))
         self.update(act)
 
     def update(self, act: AgentAct) -> None:
@@ -163,7 +131,7 @@ class ReportedCalls:
     def _end(self, act_id: str, state: str, text: str) -> None:
         result = replace(self._results[act_id], content=text, state=state)
         self._results[act_id] = result
-        about = about_call(self._live, self._turn, self._calls[act_id])
+        about = turns_context.about_call(self._live, self._turn, self._calls[act_id])
         ended = ToolFinished(**about, ok=state == MessageState.DONE, content=text)
         self._live.finish_message(result, *([ended] if result.ended else []))
 
@@ -249,8 +217,7 @@ _NOTHING_SAID: dict[str, str] = {
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallPlan:
+class CallPlan(Frozen):
     """A call to be made: its message to be, its provider, and how to ask.
 
     `request` makes the request of an attempt; `may_ask`, called before each, says whether `provider` may
@@ -275,7 +242,9 @@ class CallPlan:
 class Answer:
     """The answer as it grows over the attempts of one call."""
 
-    def __init__(self, live: LiveSession, plan: CallPlan, models: MeteredModels, clock: Clock) -> None:
+    def __init__(
+        self, live: LiveSession, plan: CallPlan, models: turns_context.MeteredModels, clock: Clock
+    ) -> None:
         self._live = live
         self._plan = plan
         self._models = models
@@ -283,7 +252,7 @@ class Answer:
         # The message that grows: the session keeps its text and its thinking.
         self._message: Message | None = None
         self._calls: dict[int, _GrowingCall] = {}
-        self._pictures: dict[int, list[PicturePiece]] = {}
+        self._pictures: dict[int, list[core_provider.PicturePiece]] = {}
         self._opening = ""
         # What was said as long as it may be the request's opener again, None once words were shown.
         self._held_back: str | None = ""
@@ -365,7 +334,7 @@ class Answer:
                         break
                 elif isinstance(delta, CallPiece):
                     self._take_call(delta)
-                elif isinstance(delta, PicturePiece):
+                elif isinstance(delta, core_provider.PicturePiece):
                     self._pictures.setdefault(delta.index, []).append(delta)
                     self._started()
                 elif isinstance(delta, AgentAct):
@@ -491,12 +460,12 @@ class Answer:
         """The tools that the model was not offered, because its provider accepts no form of them."""
         return self._finished.left_out
 
-    def _attachments(self) -> tuple[Attachment, ...]:
+    def _attachments(self) -> tuple[core_message.Attachment, ...]:
         found = []
         for number, (_, pieces) in enumerate(sorted(self._pictures.items()), 1):
             kind, data = pieces[0].media_type, "".join(piece.data for piece in pieces)
             name = f"image-{number}.{kind.partition('/')[2]}"
-            found.append(Attachment(name=name, media_type=kind, data=data))
+            found.append(core_message.Attachment(name=name, media_type=kind, data=data))
         return tuple(found)
 
     def failed(self, error: ProviderError) -> Message:
@@ -535,7 +504,7 @@ class Answer:
         message = replace(message, state=state, usage=self._usage())
         return replace(message, seconds=seconds, first_word_seconds=first_word)
 
-    def _usage(self) -> Usage | None:
+    def _usage(self) -> core_message.Usage | None:
         """Return what all attempts used; None where none of them used anything."""
         used = [usage for call in self._asked if (usage := call.usage) is not None]
         return sum(used[1:], start=used[0]) if used else None
@@ -576,8 +545,8 @@ class SpeakerTurn:
     """One turn of a speaker; its errors never leave it, they become a failed message or a reason to pause."""
 
     _live: LiveSession
-    _services: Services
-    _author: Author
+    _services: turns_context.Services
+    _author: core_message.Author
     _: KW_ONLY
     # While the provider is waited for, the turn is inside.
     waits: Waiting
@@ -638,7 +607,7 @@ class SpeakerTurn:
                     return answer.answered()
                 if error.kind == FailureKind.BUDGET_MONTH:
                     return self._held(answer, error, plan.provider)
-                seconds = seconds_before(repeat, error) if answer.silent else None
+                seconds = turns_context.seconds_before(repeat, error) if answer.silent else None
                 if seconds is not None:
                     await self._rest(plan, error, seconds, repeat)
                     repeat += 1
@@ -647,7 +616,7 @@ class SpeakerTurn:
                 if answer.begun or (retried and not limited):
                     return answer.failed(with_time(error))
                 if limited:
-                    if retried or seconds_to_wait(error) is None:
+                    if retried or turns_context.seconds_to_wait(error) is None:
                         return self._held(answer, error, plan.provider)
                 elif self._is_too_long(error, request):
                     if plan.make_room is None:
@@ -709,7 +678,7 @@ class SpeakerTurn:
             await self._services.slots.rest(seconds)
 
     def _announce(self, plan: CallPlan, reason: str, seconds: float, repeat: int = 0) -> None:
-        message, repeats = plan.message, MOST_REPEATS if repeat else 0
+        message, repeats = plan.message, turns_context.MOST_REPEATS if repeat else 0
         told = partial(RetryScheduled, turn_id=message.turn_id, author=message.author, seconds=seconds)
         told = partial(told, session_id=self._live.id, reason=reason, provider=plan.provider)
         self._live.tell(told(repeat=repeat, repeats=repeats))

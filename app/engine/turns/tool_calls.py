@@ -11,13 +11,15 @@ import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
+from app.core import tool as core_tool
 from app.core.criteria import Plan
 from app.core.definitions import SWITCH_ASSISTANT, Agent
 from app.core.errors import StorageError
 from app.core.events import Event, MemoryProposed, PromptAsked, ToolFinished, ToolProgressed
+from app.core.frozen import Frozen
 from app.core.ids import new_id
 from app.core.json_values import object_in
 from app.core.memory import Note
@@ -26,49 +28,17 @@ from app.core.owned_tasks import end_tasks
 from app.core.provider import ModelRequest
 from app.core.session import OF_FOLDER, Reason, Status
 from app.core.texts import clean_text
-from app.core.tool import (
-    FILES,
-    MAX_INSTRUCTION,
-    Control,
-    ServerProblem,
-    ServerState,
-    Tool,
-    ToolContext,
-    ToolError,
-    ToolProgress,
-    ToolResult,
-    assistant_called,
-    assistants_called,
-    is_page,
-    read_arguments,
-)
+from app.core.tool import FILES, MAX_INSTRUCTION, Control, ServerState, Tool, ToolError, ToolResult, is_page
 from app.core.turns import handed_at_once, last_answer, unanswered
+from app.engine import request
 from app.engine.availability import NotFree
 from app.engine.library.agents import SUB_AGENT, AgentDirectory, Delegation, delegation, failed, succeeded
 from app.engine.live_session import LiveSession
 from app.engine.memory import origin_of
 from app.engine.prompts import Lines, Prompts
-from app.engine.request import (
-    ORCHESTRATOR,
-    SMALL_MODEL_OPTIONS,
-    AgentTurn,
-    Attempt,
-    in_mode,
-    instruction_of,
-    turn_below,
-)
-from app.engine.turns.context import (
-    MOST_AT_ONCE,
-    MOST_CALLS,
-    Outcome,
-    RepeatedCalls,
-    TreeContext,
-    TurnState,
-    about_call,
-    carried_out,
-    check_not_repeated,
-    started,
-)
+from app.engine.request import ORCHESTRATOR, AgentTurn, Attempt, in_mode, instruction_of, turn_below
+from app.engine.turns import context as turns_context
+from app.engine.turns.context import MOST_CALLS, Outcome, TurnState, about_call, carried_out, started
 from app.engine.turns.speaker_turn import SpeakerTurn, lost_call
 
 PROMPT_USER = "promptUser"
@@ -80,8 +50,7 @@ ANSWER_TOKENS = 200
 SLOT_TOKENS = 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class Offer(Frozen):
     """A tool to be called: the prompt that asks for its words, and the calls made from them.
 
     `most` is the limit of tokens for the words; they end with the line unless `lines` is true.
@@ -142,7 +111,7 @@ def guided_request(
         temperature=temperature,
         stop=stop,
         opener=opener,
-        options=dict(SMALL_MODEL_OPTIONS),
+        options=dict(request.SMALL_MODEL_OPTIONS),
     )
 
 
@@ -153,7 +122,7 @@ def _delegations(helpers: Sequence[Agent], words: str) -> tuple[ToolCall, ...]:
 
 def _called(agent: Agent, agents: Sequence[Agent]) -> str:
     """Return by what a call finds an assistant among others: its name, unless another has it too."""
-    return agent.name if assistants_called(agent.name, agents) == [agent] else agent.id
+    return agent.name if core_tool.assistants_called(agent.name, agents) == [agent] else agent.id
 
 
 def _question(words: str) -> tuple[ToolCall, ...]:
@@ -364,7 +333,7 @@ async def attach_servers(live: LiveSession, directory: AgentDirectory, agent: Ag
             live.notice("server_waits", name=name, who=agent.name)
             continue
         # One that still connects has taken longer than a turn waits for it.
-        problem, detail = status.problem or ServerProblem.NO_ANSWER, status.detail
+        problem, detail = status.problem or core_tool.ServerProblem.NO_ANSWER, status.detail
         code, count = "server_down" if status.known else "server_down_unknown", status.known
         live.notice(code, name=name, who=agent.name, count=count, problem=problem, detail=detail)
 
@@ -380,7 +349,7 @@ Take = Callable[[AgentTurn, SpeakerTurn], Awaitable[Outcome]]
 class ToolCalls:
     """Answers the calls of a tree's turns; `take` continues a sub-agent's turn."""
 
-    def __init__(self, context: TreeContext, take: Take) -> None:
+    def __init__(self, context: turns_context.TreeContext, take: Take) -> None:
         self._context = context
         self._services = context.services
         self._live = context.live
@@ -390,7 +359,7 @@ class ToolCalls:
         self._stopped: set[str] = set()
         # The turns of sub-agents that wait for a slot.
         self._waiting: set[str] = set()
-        self.repeated = RepeatedCalls(context.live)
+        self.repeated = turns_context.RepeatedCalls(context.live)
 
     def answered(self) -> None:
         """Let waiting calls check again."""
@@ -462,7 +431,7 @@ class ToolCalls:
         self, turn: AgentTurn, answer: Message, calls: Sequence[ToolCall]
     ) -> Outcome | None:
         """Answer calls, MOST_AT_ONCE at a time; one that waits for the user lets another run."""
-        places, alike = asyncio.Semaphore(MOST_AT_ONCE), self.repeated.before(turn, answer)
+        places, alike = asyncio.Semaphore(turns_context.MOST_AT_ONCE), self.repeated.before(turn, answer)
         at_once = handed_at_once(answer)
 
         async def answer_in_place(call: ToolCall) -> Outcome | None:
@@ -505,9 +474,9 @@ class ToolCalls:
         A hand-over `at_once` with others has its result when the member has answered.
         """
         try:
-            arguments = read_arguments(call.arguments)
+            arguments = core_tool.read_arguments(call.arguments)
             if not call.by:
-                check_not_repeated(call, alike)
+                turns_context.check_not_repeated(call, alike)
                 if call.name == SUB_AGENT and self._services.directory.may_delegate(turn.agent):
                     return await self._delegate(turn, call, arguments)
             tool = lost_call(call) if call.by else self._tool(turn, call.name)
@@ -571,7 +540,7 @@ class ToolCalls:
 
     # Running
 
-    def _report(self, turn: AgentTurn, call: ToolCall, tool: Tool, progress: ToolProgress) -> None:
+    def _report(self, turn: AgentTurn, call: ToolCall, tool: Tool, progress: core_tool.ToolProgress) -> None:
         if progress.refused:
             called = Prompt(question="", tool=tool.key, name=tool.name, server=tool.group).called
             self._live.notice("questions_refused", name=called)
@@ -582,7 +551,7 @@ class ToolCalls:
         self._forget_questions(turn, call)
         message = self._started(turn, call)
         self._live.start_message(message, started(self._live, turn, call))
-        run = ToolContext(
+        run = core_tool.ToolContext(
             session_id=self._live.id,
             author=turn.author,
             message_id=message.id,
@@ -702,7 +671,7 @@ class ToolCalls:
         if (length := len(instruction)) > MAX_INSTRUCTION:
             most = f"at most {MAX_INSTRUCTION:,} are taken"
             raise ToolError(f"switchAssistant: argument `instruction` is {length:,} characters long; {most}.")
-        member = assistant_called(wanted, self._context.members, "is not a member")
+        member = core_tool.assistant_called(wanted, self._context.members, "is not a member")
         return Delegation(agent=member, task=instruction, mode=turn.mode)
 
     async def _delegate(

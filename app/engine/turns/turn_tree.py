@@ -18,25 +18,12 @@ from app.core.provider import ModelRequest
 from app.core.session import Reason, Status, counted
 from app.core.turns import last_answer
 from app.engine import history
+from app.engine import request as engine_request
 from app.engine.availability import Waiting
 from app.engine.history import LEAST_REPLACED, MOST_LEFT, Item, PastTurn, pruned_text, quotes, tokens_of
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
-from app.engine.request import (
-    MAX_SENT_RESULT,
-    ORCHESTRATOR,
-    AgentTurn,
-    Attempt,
-    History,
-    history_of,
-    in_mode,
-    items_before,
-    news_of,
-    notes_and_rest,
-    request_of,
-    turn_items,
-    turn_plan,
-)
+from app.engine.request import ORCHESTRATOR, AgentTurn, Attempt, History, history_of, items_before, turn_plan
 from app.engine.turns.context import PASSING, MeteredCall, MeteredModels, Outcome, TreeContext, TurnState
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import CallPlan, ReportedCalls, SpeakerTurn, asks_to_work
@@ -118,7 +105,7 @@ class TurnTree:
     async def _call(self, turn: AgentTurn, speaker: SpeakerTurn, *, wrap_up: bool) -> Outcome | None:
         """Let the model say the next thing; return why it could not be asked."""
         context, services = self._context, self._services
-        turn = in_mode(turn, self._live.session.mode)
+        turn = engine_request.in_mode(turn, self._live.session.mode)
         if turn.folder and (asked := asks_to_work(context, turn)) is not None:
             return asked
         if reason := context.budget.reached():
@@ -143,7 +130,7 @@ class TurnTree:
             await self._summarizing.make_room(turn, request(Attempt()))
 
         words = services.prompts.lines(context.language, "assistant")
-        told = "" if turn.agent_model.guided else news_of(turn, self._live, words)
+        told = "" if turn.agent_model.guided else engine_request.news_of(turn, self._live, words)
         plan = CallPlan(
             message=turn.message(told=told, **({"why": GUIDED} if offer else {})),
             provider=turn.agent_model.provider,
@@ -345,7 +332,7 @@ class Summarizing:
         if self._live.session.group is None or turn.kind == ORCHESTRATOR:
             return False
         own = (item for past in turns for item in past.messages if item.author.id == turn.agent.id)
-        results = (item.content[:MAX_SENT_RESULT] for item in own if item.role == Role.TOOL)
+        results = (item.content[: engine_request.MAX_SENT_RESULT] for item in own if item.role == Role.TOOL)
         tokens = sum(tokens_of(text, turn.agent_model.model) for text in results)
         return tokens > OWN_RESULTS or bool(before and before.agent_id)
 
@@ -414,7 +401,7 @@ class Summarizing:
         about_user = services.directory.about_user(turn.agent)
         asked: list[Item] = [*items, {"role": Role.USER, "content": text}]
         told = (about_user, services.directory.skills.of(turn.agent))
-        request = request_of(turn, self._live, asked, functions, self._words, *told)
+        request = engine_request.request_of(turn, self._live, asked, functions, self._words, *told)
         return replace(request, cache=turn_plan(turn, self._live, tail=True)) if tail else request
 
     async def _written(self, turn: AgentTurn, wanted: _Wanted, note: str) -> _Summary | None:
@@ -456,7 +443,7 @@ class Summarizing:
 
     async def _prune(self, turn: AgentTurn, limit: int) -> bool:
         """Shorten what tools returned early in the turn; say whether anything was."""
-        _, messages = notes_and_rest(self._live, turn.turn_id)
+        _, messages = engine_request.notes_and_rest(self._live, turn.turn_id)
         done = history.usable_summaries(self._live, turn.turn_id)
         results, replaces = history.results_to_prune(messages, done, limit, turn.agent_model.model)
         if not results:
@@ -470,7 +457,7 @@ class Summarizing:
         say whether that was done.
         """
         live, words, model = self._live, self._words, turn.agent_model.model
-        notes, messages = notes_and_rest(live, turn.turn_id)
+        notes, messages = engine_request.notes_and_rest(live, turn.turn_id)
         last = history.part_to_note(messages)
         if last is None:
             return False
@@ -480,7 +467,7 @@ class Summarizing:
         before = notes.content if notes else ""
         if tokens_of("\n".join((before, pruned_text(messages, results))), model) < LEAST_REPLACED * limit:
             return False
-        items = turn_items(turn.turn_id, turn, live, words, until=last.id)
+        items = engine_request.turn_items(turn.turn_id, turn, live, words, until=last.id)
         replaces = _tokens(turn, live, items, self._services.count)
         instead = "\n".join(filter(None, (before, pruned_text(messages, results, brief=True))))
         wanted = _Wanted(

@@ -9,21 +9,9 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
+from app.core import definitions as core_definitions
 from app.core.criteria import accepted, criteria_of
-from app.core.definitions import (
-    ROLES,
-    STEP_ENDED,
-    WORKFLOW,
-    Agent,
-    Fault,
-    StepState,
-    StepStatus,
-    WorkflowDefinition,
-    WorkflowStep,
-    faults,
-    role_of,
-    roles_of,
-)
+from app.core.definitions import ROLES, Fault, StepState, StepStatus, WorkflowDefinition, faults, role_of
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.events import WorkflowsChanged
 from app.core.ids import utc_now
@@ -77,7 +65,7 @@ def choice_of(answer: str, definitions: Sequence[WorkflowDefinition]) -> Workflo
     return named[0] if len(named) == 1 and NONE not in words - {named[0].id.casefold()} else None
 
 
-def is_temporary(agent: Agent) -> bool:
+def is_temporary(agent: core_definitions.Agent) -> bool:
     """Say whether an assistant is made for a role that nobody fits."""
     return agent.id.startswith(MADE_FOR)
 
@@ -115,7 +103,7 @@ class Workflows(Definitions[WorkflowDefinition]):
     def faults(self, definition: WorkflowDefinition) -> list[Fault]:
         """Return what keeps a definition from running, each with its place."""
         # A temporary assistant can be made for a known role that nobody has.
-        roles = frozenset(ROLES).union(*map(roles_of, self._directory.agents()))
+        roles = frozenset(ROLES).union(*map(core_definitions.roles_of, self._directory.agents()))
         found, directory = faults(definition), self._directory
         for place, step in enumerate(definition.steps):
             if step.gate:
@@ -168,7 +156,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         self._check_runs(definition)
         message = user_message(checked_text(command, attachments), attachments, "")
         chat = Chat(
-            assistant_id=WORKFLOW,
+            assistant_id=core_definitions.WORKFLOW,
             assistant_name=definition.name,
             budget_from=message.id,
             language=self._language(),
@@ -195,7 +183,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         each = (texts("workflow.who.part", name=name, steps=steps) for name, steps in listed)
         return texts("workflow.who", parts=", ".join(each))
 
-    def takers(self, session_id: str, step_id: str) -> list[Agent]:
+    def takers(self, session_id: str, step_id: str) -> list[core_definitions.Agent]:
         """Return the assistants that a step of an open session can be given to, those
         that fit its role first.
         """
@@ -236,7 +224,7 @@ class Workflows(Definitions[WorkflowDefinition]):
     async def retry(self, session_id: str, step_id: str) -> None:
         """Retry a step and the steps that it blocked; finished steps stay."""
         live, state = await self._at(session_id, step_id)
-        if state.queued or state.state not in (*STEP_ENDED, StepStatus.WAITING):
+        if state.queued or state.state not in (*core_definitions.STEP_ENDED, StepStatus.WAITING):
             raise BadInput("step_not_ended", step=step_id)
         work = self._work(live)
         steps = reopened(work.definition, work.steps, step_id)
@@ -323,6 +311,6 @@ class Workflows(Definitions[WorkflowDefinition]):
 
     def _from_shared(self, document: Mapping[str, Any]) -> Shared[WorkflowDefinition]:
         shared, steps = super()._from_shared(document), document["steps"]
-        known = {described.name for described in fields(WorkflowStep)}
+        known = {described.name for described in fields(core_definitions.WorkflowStep)}
         unknown = dict.fromkeys(name for step in steps for name in step if name not in known)
         return replace(shared, dropped=(*shared.dropped, *(f"steps: {name[:40]}" for name in unknown)))

@@ -7,14 +7,8 @@ from collections import deque
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from app.core.definitions import (
-    STEP_ENDED,
-    StepState,
-    StepStatus,
-    WhenSkipped,
-    WorkflowDefinition,
-    dependents,
-)
+from app.core import definitions
+from app.core.definitions import STEP_ENDED, StepState, StepStatus, WorkflowDefinition, dependents
 from app.core.session import Reason
 from app.engine.director import Ask, Call, Decision, Finish, Halt, Wait
 
@@ -63,7 +57,7 @@ def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> Step
 
 
 def _blocks(when_skipped: str, state: StepState) -> bool:
-    blocks = when_skipped == WhenSkipped.BLOCKS or state.reason == Reason.BLOCKED
+    blocks = when_skipped == definitions.WhenSkipped.BLOCKS or state.reason == Reason.BLOCKED
     return state.state == StepStatus.CANCELLED or (state.state == StepStatus.SKIPPED and blocks)
 
 

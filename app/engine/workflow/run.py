@@ -9,22 +9,15 @@ import asyncio
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from app.core import definitions
 from app.core.criteria import CRITERIA, criteria_of, shown_by
-from app.core.definitions import (
-    STEP,
-    STEP_TOOLS,
-    WORKFLOW,
-    Agent,
-    StepState,
-    StepStatus,
-    WorkflowStep,
-    put_down,
-)
+from app.core.definitions import STEP, STEP_TOOLS, WORKFLOW, Agent, StepState, StepStatus, WorkflowStep
 from app.core.events import Event, StepChanged
 from app.core.files import with_files
+from app.core.frozen import Frozen
 from app.core.ids import new_id, utc_now
 from app.core.message import Author, Message, Messages, MessageState, Role, ToolCall, new_message
 from app.core.owned_tasks import end_tasks
@@ -58,8 +51,7 @@ _STATUS_WORDS = {
 _WORD = re.compile(r"[^\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class StepComplete:
+class StepComplete(Frozen, kw_only=False):
     """The fields after the marker; `before` is the text above it."""
 
     artifacts: str = ""
@@ -240,7 +232,7 @@ class WorkflowRun(ChatRun):
 
     def _settle(self, status: str) -> None:
         super()._settle(status)
-        self._write(put_down(self._work.steps))
+        self._write(definitions.put_down(self._work.steps))
 
     @property
     def _work(self) -> WorkflowState:

@@ -19,7 +19,7 @@ from app.children.processes import Lines
 from app.core.errors import FailureKind, ProviderError
 from app.core.json_values import as_list, as_object, object_in
 from app.core.message import AGENT_OPTION, Consent, MessageState
-from app.core.owned_tasks import start_owned
+from app.core.owned_tasks import end_tasks, start_owned
 
 _MOST_ACTS = 500
 _MOST_ASKS = 20
@@ -352,9 +352,7 @@ class AgentProgram:
             step(self.pid)
         await asyncio.to_thread(processes.end_processes, self.known)
         self._fail("it was ended")
-        for reader in self._readers:
-            reader.cancel()
-        await asyncio.gather(*self._readers, return_exceptions=True)
+        await end_tasks(*self._readers)
 
     def _send(self, message: Mapping[str, object]) -> None:
         if not self.alive:

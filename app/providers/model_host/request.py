@@ -9,7 +9,7 @@ shall keep.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from app.core.catalog import ProviderKind, RequestForm, ServerRules, makes_pictures, provider_kind
 from app.core.definitions import Effort
 from app.core.errors import FailureKind, ProviderError
+from app.core.frozen import Frozen
 from app.core.provider import CachePlan, ModelFacts, ModelQuirks, TakesTemperature
 from app.core.texts import clean_values
 from app.providers.embedded_server import ServerSpec
@@ -342,8 +343,7 @@ _THOUGHT_OUTPUT = 4_000
 _AFFORDABLE = re.compile(r"can only afford (\d+)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCall:
+class ModelCall(Frozen):
     """One request: which provider and model, what to send, with which key and which limits."""
 
     id: str

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from app.core.frozen import Frozen
 from app.core.json_values import as_list, as_object
 
 Schema = dict[str, Any]
@@ -72,8 +73,7 @@ def renamed(arguments: str, change: Callable[[Any], Any]) -> str:
         return arguments
 
 
-@dataclass(frozen=True, slots=True)
-class LegalTools:
+class LegalTools(Frozen, kw_only=False):
     """The tools as they are sent, the true names of those that were changed, and the names of tools
     that are left out.
     """
