@@ -6,7 +6,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -15,7 +15,7 @@ from app.cli.arguments import Arguments
 from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
 from app.cli.interrupt import Interrupt, beside
 from app.cli.printing.chats import ChatPrinter, CouncilPrinter, DebatePrinter, decision_text, workflow_end
-from app.cli.printing.lines import json_line
+from app.cli.printing.lines import columns, json_line, lines_text
 from app.cli.printing.sessions import Follower, Printer, cost_line, event_json, last_line, marks
 from app.cli.terminal import Out, TerminalOut, show_progress
 from app.core import events
@@ -28,6 +28,7 @@ from app.core.provider import ProviderStatus
 from app.core.session import DebateSession, Reason, Session, Status, main_code, reason_text
 from app.core.texts import Texts, clock_text
 from app.core.turns import last_answer
+from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.wiring import Moot
 
@@ -158,13 +159,18 @@ class CommandRun(Frozen):
     # What goes with the first message, besides the files that are named.
     attachments: tuple[Attachment, ...] = ()
 
+    @property
+    def engine(self) -> Engine:
+        """All that Moot can do."""
+        return self.moot.engine
+
     async def open(self, session: str) -> LiveSession:
         """Open the session that was named. Raises StorageError, NotFound also if that is no session's id."""
-        return await self.moot.engine.open(checked_id(session))
+        return await self.engine.open(checked_id(session))
 
     def provider_named(self, name: str, *, kind: str = "") -> ProviderStatus:
         """Return the provider of that name and kind. Raises NotFound, without what looks like a key."""
-        for status in self.moot.engine.providers():
+        for status in self.engine.providers():
             if status.config.id == name and kind in ("", status.config.kind):
                 return status
         raise NotFound("provider_not_found", provider=self.moot.secrets.redact(name))
@@ -173,6 +179,11 @@ class CommandRun(Frozen):
         """Print the result, as JSON if that was asked for; return the exit status OK."""
         await self.out.write(json_line(record) if self.arguments.json else text)
         return OK
+
+    async def answer_rows(self, record: object, rows: Iterable[Sequence[str]], nothing: str = "") -> int:
+        """Print a list as aligned columns, or as JSON; `nothing` names the text of one without rows."""
+        lines = columns(rows) or ([self.texts(nothing)] if nothing else [])
+        return await self.answer(record, lines_text(lines))
 
     async def print(self, text: str) -> None:
         """Print a line of text."""
@@ -208,14 +219,14 @@ class CommandRun(Frozen):
 
     def folder_id(self, folder: str) -> str:
         """Return the id of the folder that was named, "" for none. Raises NotFound, BadInput."""
-        return self.moot.engine.folders.find(folder).id if folder else ""
+        return self.engine.folders.find(folder).id if folder else ""
 
     async def read_file(self, path: str) -> FileText:
         """Read a file as text; say so if only its beginning was read. Raises BadInput if it cannot be
         read.
         """
         with named(path):
-            file = await self.moot.engine.files.read(Path(path))
+            file = await self.engine.files.read(Path(path))
         if file.cut:
             await self.out.complain(self.texts("chat.file.cut", name=path))
         return file
@@ -225,7 +236,7 @@ class CommandRun(Frozen):
 
         Local servers are searched first, so that the first usable model is never on one that does not run.
         """
-        await self.moot.engine.look_for_servers()
+        await self.engine.look_for_servers()
         with contextlib.suppress(ProviderError):
             await self.moot.models.start()
             if embedded:
@@ -269,11 +280,11 @@ class CommandRun(Frozen):
                 heard.callback(self.moot.bus.subscribe(thinking.listen))
             async with beside(*([thinking.show()] if here else [])):
                 session_id = self.interrupted.session_id = await start()
-                live = await self.moot.engine.open(session_id)
+                live = await self.engine.open(session_id)
                 session = await self._printed(session_id, follower)
         if not self.arguments.json:
             await self.out.write(end_text(session, live, self.texts))
-            await self.moot.engine.councils.note_read(live.id)
+            await self.engine.councils.note_read(live.id)
         if session.chat is None or session.workflow is not None or session.status != Status.IDLE:
             return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
         return await self._answered(live)
@@ -288,7 +299,7 @@ class CommandRun(Frozen):
         return OK if answer is not None and answer.state == MessageState.DONE else PAUSED_OR_STOPPED
 
     async def _printed(self, session_id: str, follower: Follower) -> Session:
-        engine = self.moot.engine
+        engine = self.engine
         work = (follower.follow(session_id), engine.wait(session_id), self.interrupted.wait())
         async with beside(*work) as tasks:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

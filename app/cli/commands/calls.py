@@ -93,7 +93,7 @@ async def _check_allowed(run: CommandRun, call: Callable[..., object]) -> None:
 
 async def _ask(run: CommandRun, assistant: str, text: str, session: str = "") -> Found:
     """Ask an assistant or a group, in a new session or an existing one."""
-    engine = run.moot.engine
+    engine = run.engine
     who = await who_of(run, assistant)
     async with run.moot.calling:
         _check_free(run)
@@ -120,18 +120,18 @@ async def _debate(
     setup = _setup(run, text, participants, mode=mode, rounds=rounds, judge=judge, polls=verdict)
     async with run.moot.calling:
         _check_free(run)
-        return _begun(run, await run.moot.engine.debates.start(setup))
+        return _begun(run, await run.engine.debates.start(setup))
 
 
 async def _council(run: CommandRun, text: str, participants: Sequence[str] = (), panel: str = "") -> Found:
     """Ask several models one question, or those of a saved panel."""
-    saved = run.moot.engine.councils.panels.find(panel) if panel else None
+    saved = run.engine.councils.panels.find(panel) if panel else None
     of_panel = saved.participants if saved else ()
     setup = _setup(run, text, participants, of_panel, mode=DebateMode.COUNCIL)
     wanted = CouncilSetup(setup=setup, panel=saved.id if saved else "", ends=Ends.NONE)
     async with run.moot.calling:
         _check_free(run)
-        return _begun(run, await run.moot.engine.councils.start(wanted))
+        return _begun(run, await run.engine.councils.start(wanted))
 
 
 async def _wait(run: CommandRun, session: str, count: int = 0, seen: Sequence[str] = ()) -> Found | None:
@@ -140,7 +140,7 @@ async def _wait(run: CommandRun, session: str, count: int = 0, seen: Sequence[st
 
     A session that a program began, and that another Moot could not finish, goes on here.
     """
-    engine, loop = run.moot.engine, asyncio.get_running_loop()
+    engine, loop = run.engine, asyncio.get_running_loop()
     live = await run.open(session)
     begun = live.session
     cut_off = begun.status == Status.PAUSED and reason_code(begun.reason) == RESTART
@@ -162,7 +162,7 @@ async def _wait(run: CommandRun, session: str, count: int = 0, seen: Sequence[st
 
 async def _say(run: CommandRun, session: str, text: str) -> Found:
     """Step into a debate, or say more in a session of another kind."""
-    engine, caller = run.moot.engine, run.arguments.caller
+    engine, caller = run.engine, run.arguments.caller
     live = await run.open(session)
     before = {message.id for message in live.whole_messages()}
     async with run.moot.calling:
@@ -180,7 +180,7 @@ async def _say(run: CommandRun, session: str, text: str) -> Found:
 
 async def _list(run: CommandRun, name: str = "") -> Found:
     """List assistants, groups, panels, models, the latest sessions that the caller began, or all of these."""
-    engine, caller = run.moot.engine, run.arguments.caller
+    engine, caller = run.engine, run.arguments.caller
     if name in ("all", "models"):
         await engine.look_for_servers()
     assistants = engine.assistants.all()
@@ -226,7 +226,7 @@ def taken_by(call: Callable[..., object]) -> dict[str, Parameter]:
 
 def _begun(run: CommandRun, session_id: str) -> Found:
     """Tell the user what was begun."""
-    live = run.moot.engine.live(session_id)
+    live = run.engine.live(session_id)
     details = {"name": run.arguments.caller, "title": live.session.title if live is not None else ""}
     notice = Notice(session_id=session_id, level="info", code="agent_began", details=details)
     run.moot.bus.publish(notice)
@@ -235,7 +235,7 @@ def _begun(run: CommandRun, session_id: str) -> Found:
 
 def _check_free(run: CommandRun) -> None:
     """Raise BadInput where as many sessions run that programs began as may."""
-    begun = [each for each in run.moot.engine.sessions() if each.asked_by and each.status == Status.RUNNING]
+    begun = [each for each in run.engine.sessions() if each.asked_by and each.status == Status.RUNNING]
     if len(begun) >= MOST_AT_ONCE:
         raise BadInput("calls_at_once", most=MOST_AT_ONCE)
 
@@ -248,7 +248,7 @@ def _setup(
 
     Raises BadInput, NotFound.
     """
-    candidates = run.moot.engine.debates.candidates()
+    candidates = run.engine.debates.candidates()
     described = participants_of(run, [text for text in named if "=" in text])
     participants, specified = of_panel, iter(described)
     if named and not of_panel:

@@ -73,7 +73,7 @@ async def ask(
     allow_files: AllowFiles = (),
 ) -> int:
     """Say something to an assistant or a group, in a new session or in an existing one."""
-    engine, folder = run.moot.engine, run.folder_id(folder)
+    engine, folder = run.engine, run.folder_id(folder)
     limits = _limits(run, budget_minutes, budget_calls, budget_usd)
     if session and in_folder:
         raise BadInput("folder_only_new")
@@ -106,7 +106,7 @@ def _limits(run: CommandRun, minutes: int | None, calls: int | None, usd: float 
     """Return the limits that were given, the others as the settings have them; None where none was."""
     given = {"minutes": minutes, "calls": calls, "usd": usd}
     chosen = {name: value for name, value in given.items() if value is not None}
-    return replace(run.moot.engine.settings().limits, **chosen) if chosen else None  # type: ignore[arg-type]
+    return replace(run.engine.settings().limits, **chosen) if chosen else None  # type: ignore[arg-type]
 
 
 async def _where(run: CommandRun, folder: str, files: Sequence[str]) -> dict[str, Any]:
@@ -120,7 +120,7 @@ async def _where(run: CommandRun, folder: str, files: Sequence[str]) -> dict[str
     if not folder:
         return {}
     always = (*OF_FOLDER, *map(permission_for, files))
-    return {"chosen_folder": await run.moot.engine.session_files.checked_folder(folder), "always": always}
+    return {"chosen_folder": await run.engine.session_files.checked_folder(folder), "always": always}
 
 
 def send_step(
@@ -130,7 +130,7 @@ def send_step(
 
     Raises BadInput for somebody who is not in the session.
     """
-    chats, caller = run.moot.engine.chats, run.arguments.caller
+    chats, caller = run.engine.chats, run.arguments.caller
     if isinstance(who, Group) or live.session.group is not None:
         said = _addressed(live, who, text)
         return lambda: chats.send(live.id, said, files, by=caller)
@@ -150,17 +150,16 @@ async def attachments_of(
     """Read the files that were given, for those who read them; without `who` only as text.
     Raises BadInput for one that cannot be read, or that the model does not take.
     """
-    engine = run.moot.engine
     attachments: list[Attachment] = []
     for path in files:
         if not is_image_file(Path(path)):
             attachments += await context_of(run, (path,), who, as_it_looks=as_it_looks)
             continue
-        await engine.look_for_servers()
-        if who is None or not any(each.images for each in engine.models_for(who)):
+        await run.engine.look_for_servers()
+        if who is None or not any(each.images for each in run.engine.models_for(who)):
             raise BadInput("attachment_no_images", name=path)
         with named(path):
-            attachments.append(await engine.files.picture(Path(path)))
+            attachments.append(await run.engine.files.picture(Path(path)))
     return tuple(attachments)
 
 
@@ -171,7 +170,7 @@ async def context_of(
     context = []
     for path in paths:
         if as_it_looks and is_pdf(Path(path)):
-            await run.moot.engine.look_for_servers()
+            await run.engine.look_for_servers()
             context.append(await _as_it_looks(run, path, who))
         else:
             context.append((await run.read_file(path)).attachment())
@@ -180,31 +179,30 @@ async def context_of(
 
 async def _as_it_looks(run: CommandRun, path: str, who: Readers) -> Attachment:
     """Read a PDF file to be sent as it looks; say so if only its first pages are seen. Raises BadInput."""
-    engine = run.moot.engine
     if who is None:
         raise BadInput("pdf_not_seen", name=path)
-    await engine.connections.learn_about(engine.models_for(who))
-    look = look_of(engine.models_for(who))
+    await run.engine.connections.learn_about(run.engine.models_for(who))
+    models = run.engine.models_for(who)
+    look = look_of(models)
     if not look:
         raise BadInput("pdf_not_seen", name=path)
     with named(path):
-        file = await engine.files.as_it_looks(Path(path), look)
+        file = await run.engine.files.as_it_looks(Path(path), look)
     if 0 < file.shown < file.pages:
         words = run.texts("chat.file.images.cut", name=path, shown=file.shown, pages=file.pages)
         await run.out.complain(words)
-    if cost := look_cost(file.attachment, engine.models_for(who), engine.connections.known_facts):
+    if cost := look_cost(file.attachment, models, run.engine.connections.known_facts):
         await run.out.complain(look_words(cost, path, run.texts))
     return file.attachment
 
 
 async def who_of(run: CommandRun, typed: str) -> Agent | Group:
     """Return the assistant or group that was named; if both have the name, warn and return the assistant."""
-    engine = run.moot.engine
     group: Group | None = None
     with contextlib.suppress(NotFound):
-        group = engine.groups.find(typed)
+        group = run.engine.groups.find(typed)
     try:
-        agent = engine.assistants.find(typed)
+        agent = run.engine.assistants.find(typed)
     except NotFound:
         if group is None:
             raise NotFound("nobody_called", who=typed) from None
@@ -234,9 +232,9 @@ def speaker_of(run: CommandRun, live: LiveSession) -> Agent | Group | None:
     session = live.session
     with contextlib.suppress(NotFound):
         if session.group is not None:
-            return run.moot.engine.groups.find(session.group.id)
+            return run.engine.groups.find(session.group.id)
         if session.workflow is None:
-            return run.moot.engine.assistants.find(live.chat_session.chat.assistant_id)
+            return run.engine.assistants.find(live.chat_session.chat.assistant_id)
     return None
 
 
@@ -251,7 +249,7 @@ async def answering(run: CommandRun, live: LiveSession, text: str, files: Sequen
 
     The user is asked for what is hidden of a form.
     """
-    chats = run.moot.engine.chats
+    chats = run.engine.chats
     question = open_question(run, live)
     if question is None:
         return None
@@ -272,7 +270,7 @@ async def answering(run: CommandRun, live: LiveSession, text: str, files: Sequen
 
 def open_question(run: CommandRun, live: LiveSession) -> Message | None:
     """Return the oldest open question of a session."""
-    waiting = (asked for session_id, asked in run.moot.engine.chats.needs_you() if session_id == live.id)
+    waiting = (asked for session_id, asked in run.engine.chats.needs_you() if session_id == live.id)
     return min(waiting, key=lambda asked: asked.id, default=None)
 
 
@@ -310,7 +308,7 @@ async def retry(
     last = live.turns.first(live.chat_session.chat.head)
     if last is None:
         raise BadInput("nothing_to_retry")
-    again = run.moot.engine.chats.retry
+    again = run.engine.chats.retry
     step = functools.partial(again, live.id, last.id, provider=provider, model=name, effort=effort)
     return await run.go_on(live, step)
 
@@ -339,9 +337,9 @@ async def propose(
     agree: arguments.Agreed = False,
 ) -> int:
     """Print the group that a model proposes for a task; with `--yes` it is made."""
-    groups, texts = run.moot.engine.groups, run.texts
+    groups, texts = run.engine.groups, run.texts
     await run.warm_up()
-    request = groups.proposal(text, run.moot.engine.models_for(None)[0])
+    request = groups.proposal(text, run.engine.models_for(None)[0])
     price = price_text(texts, await groups.proposal_price(request))
     await run.out.complain(texts("cli.propose.asks", model=request.model, price=price))
     proposed = await groups.propose(request)
@@ -372,7 +370,7 @@ async def workflow(
     allow_files: AllowFiles = (),
 ) -> int:
     """Run the workflow that was named, or the one that the text calls for."""
-    workflows, text = run.moot.engine.workflows, checked_text(text, ())
+    workflows, text = run.engine.workflows, checked_text(text, ())
     where = await _where(run, in_folder, allow_files)
     if definition:
         wanted = workflows.find(definition)
@@ -400,7 +398,7 @@ async def step(
     action: Annotated[str, Typed(choices=("retry", "skip", "accept"))],
 ) -> int:
     """Retry, skip or accept a step, and follow the workflow from there."""
-    workflows = run.moot.engine.workflows
+    workflows = run.engine.workflows
     live = await run.open(session)
     act = {"retry": workflows.retry, "skip": workflows.skip, "accept": workflows.accept}[action]
     return await run.go_on(live, lambda: act(live.id, step))
@@ -416,7 +414,7 @@ async def give(
     """Give a step, or without one the message that waits in a queue, to another assistant,
     and follow the session.
     """
-    engine, live = run.moot.engine, await run.open(session)
+    engine, live = run.engine, await run.open(session)
 
     async def send() -> None:
         if step:

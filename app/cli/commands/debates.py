@@ -80,12 +80,12 @@ async def debate(
     seen = (*run.attachments, *await context_of(run, context, chosen, as_it_looks=as_it_looks))
     setup = _setup(run, text, folder, context=seen, **how)
     setup = setup.ending(Ends(ends)) if ends else setup
-    run.moot.engine.debates.check(setup)
+    run.engine.debates.check(setup)
     await run.warm_up(embedded=any(each.provider == EMBEDDED for each in chosen))
-    engine = run.moot.engine
     if not run.arguments.json:
-        await _say_helpers(run, *engine.councils.first_helpers(setup), engine.estimates.debate(setup, 0))
-    return await run.follow(lambda: run.moot.engine.debates.start(setup), DebatePrinter(run.texts))
+        helpers, estimate = run.engine.councils.first_helpers(setup), run.engine.estimates.debate(setup, 0)
+        await _say_helpers(run, *helpers, estimate)
+    return await run.follow(lambda: run.engine.debates.start(setup), DebatePrinter(run.texts))
 
 
 async def _say_helpers(run: CommandRun, judge: str, helper: str, estimate: Estimate) -> None:
@@ -114,7 +114,7 @@ def _check_ends(ends: str, other: str) -> None:
 def participants_of(run: CommandRun, specs: Sequence[str]) -> tuple[Participant, ...]:
     """Return the participants that are described, without any those of this computer. Raises BadInput."""
     described = [_participant(run.moot, spec) for spec in specs]
-    return tuple(described or local_debaters(run.moot.engine.providers())) or tuple(
+    return tuple(described or local_debaters(run.engine.providers())) or tuple(
         Participant(id=new_id(), name=name, provider=EMBEDDED, model=EMBEDDED_MODEL)
         for name in EMBEDDED_VOICES[:MIN_PARTICIPANTS]
     )
@@ -160,7 +160,7 @@ async def council(
         other = Ends.VOTE if judge == NO_JUDGE else Ends.VERDICT
         _check_ends(ends, other)
         ends = ends or other
-    councils = run.moot.engine.councils
+    councils = run.engine.councils
     saved = councils.panels.find(panel) if panel else None
     described = participants_of(run, participants) if participants else ()
     chosen = saved.participants if saved else described
@@ -198,7 +198,7 @@ async def extend(
     """Let a council do something more, or a debate be judged once more, after a line with what
     that costs at most.
     """
-    councils = run.moot.engine.councils
+    councils = run.engine.councils
     live = await run.open(session)
     of, messages = live.session, live.messages
     if not isinstance(of, DebateSession):
@@ -246,13 +246,12 @@ async def say_price(
     """Print what a step uses: a line, or the event `estimate`.
     In a what-if round only those that are `asked` speak.
     """
-    engine = run.moot.engine
-    estimated = partial(engine.councils.estimate, session, messages, what, asked)
-    found = await engine.estimates.priced(estimated)
+    estimated = partial(run.engine.councils.estimate, session, messages, what, asked)
+    found = await run.engine.estimates.priced(estimated)
     usd = list(found.usd) if found.usd else None
     record: dict[str, Any] = {"event": "estimate", "session_id": session.id, "at": utc_now(), "step": what}
     record |= {"calls": found.turns, "checks": found.checks, "reads": found.reads}
-    record |= {"tokens": list(found.tokens), "usd": usd, "helpers": engine.councils.helpers_of(session)}
+    record |= {"tokens": list(found.tokens), "usd": usd, "helpers": run.engine.councils.helpers_of(session)}
     name = run.texts("council.judge.choose" if what == "judge" else f"council.{what}")
     money = price_text(run.texts, found)
     words = run.texts("estimate.call", count=found.turns, money=money)
@@ -262,20 +261,19 @@ async def say_price(
 
 async def list_panels(run: CommandRun) -> int:
     """Print the saved panels with their participants and rounds."""
-    panels = run.moot.engine.councils.panels.all()
+    panels = run.engine.councils.panels.all()
     rows = []
     for panel in panels:
         participants = ", ".join(f"{each.name}={each.provider}/{each.model}" for each in panel.participants)
         rows.append((panel.id, panel.name, run.texts("verdict.rounds", count=panel.rounds), participants))
-    lines = columns(rows) or [run.texts("cli.no_panels")]
-    return await run.answer([asdict(panel) for panel in panels], lines_text(lines))
+    return await run.answer_rows([asdict(panel) for panel in panels], rows, "cli.no_panels")
 
 
 async def list_decisions(
     run: CommandRun, due: Annotated[bool, Typed("--due", text="decisions_due")] = False
 ) -> int:
     """Print what was decided, due ones first, and the verdicts that wait; then how right models were."""
-    texts, journal = run.texts, run.moot.engine.journal
+    texts, journal = run.texts, run.engine.journal
     today, everything = journal.today(), journal.all()
     decisions = listed([decision for decision in everything if decision.decided], today)
     waiting = listed([decision for decision in everything if not decision.decided], today)
@@ -313,7 +311,7 @@ async def decide(
 ) -> int:
     """Keep what was decided in a session: one of its options, or other words."""
     live = await run.open(session)
-    kept = await run.moot.engine.journal.decide(live, option, why=why, sure=sure, sign=signal, due=check_on)
+    kept = await run.engine.journal.decide(live, option, why=why, sure=sure, sign=signal, due=check_on)
     return await run.answer(_row(run, kept), run.texts("cli.decided", text=one_line(kept.decided)) + "\n")
 
 
@@ -328,7 +326,7 @@ async def blind(
 
     With `read` keep only that the verdict was read.
     """
-    councils, live, texts = run.moot.engine.councils, await run.open(session), run.texts
+    councils, live, texts = run.engine.councils, await run.open(session), run.texts
     if read:
         await councils.note_read(live.id)
         return OK
@@ -358,14 +356,14 @@ async def note_outcome(
 ) -> int:
     """Keep what came of a decision."""
     result = HELD if came == "true" else FAILED
-    kept = await run.moot.engine.journal.settle(checked_id(session), result, note=note)
-    state = run.texts(f"journal.state.{standing(kept, run.moot.engine.journal.today())}")
+    kept = await run.engine.journal.settle(checked_id(session), result, note=note)
+    state = run.texts(f"journal.state.{standing(kept, run.engine.journal.today())}")
     return await run.answer(_row(run, kept), f"{one_line(kept.decided)}: {state}\n")
 
 
 def _row(run: CommandRun, decision: Decision) -> dict[str, object]:
     """Return a decision as JSON, with how it stands and what `moot show` says of it."""
-    state = standing(decision, run.moot.engine.journal.today())
+    state = standing(decision, run.engine.journal.today())
     record = asdict(decision) | {"at": made_at(decision), "state": str(state), "session_id": decision.id}
     if state != DecisionState.NOT_DECIDED:
         record["decision"] = decided_object(decision)

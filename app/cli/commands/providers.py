@@ -41,30 +41,28 @@ AgentId = Annotated[str, Typed(text="agents.name", metavar="ID")]
 
 async def list_providers(run: CommandRun) -> int:
     """Print every provider with its state, the source of its key and its models."""
-    await run.moot.engine.look_for_servers()
-    found = run.moot.engine.providers()
+    await run.engine.look_for_servers()
     records, rows = [], []
-    for each in found:
-        names = (each.config.id, shown_label(each, run.texts))
+    for each in run.engine.providers():
         state, key = provider_state(each, run.texts), key_text(each, run.texts)
-        rows.append((*names, state, key, ", ".join(each.models) or "-"))
-        fields = asdict(each)
-        del fields["config"]
-        records.append(fields_of(each.config, "id", "kind", "enabled") | fields)
-    return await run.answer(records, lines_text(columns(rows)))
+        name, label = each.config.id, shown_label(each, run.texts)
+        rows.append((name, label, state, key, ", ".join(each.models) or "-"))
+        record = fields_of(each.config, "id", "kind", "enabled") | asdict(each)
+        del record["config"]
+        records.append(record)
+    return await run.answer_rows(records, rows)
 
 
 async def keys_list(run: CommandRun) -> int:
     """Print where the key of each provider comes from; never a key."""
-    found = run.moot.engine.providers()
     records, rows = [], []
-    for each in found:
+    for each in run.engine.providers():
         name, problem = each.config.id, _unread(each)
         key = run.texts(f"provider.{problem}") if problem else key_text(each, run.texts)
         rows.append((name, shown_label(each, run.texts), key))
         record = {"provider": name, "needs_key": each.needs_key, "source": each.key_source}
         records.append({**record, "problem": problem})
-    return await run.answer(records, lines_text(columns(rows)))
+    return await run.answer_rows(records, rows)
 
 
 async def keys_set(run: CommandRun, name: ProviderName) -> int:
@@ -72,10 +70,9 @@ async def keys_set(run: CommandRun, name: ProviderName) -> int:
 
     A provider of the catalogue that the user does not have yet is added.
     """
-    engine = run.moot.engine
-    row = provider_kind(name)
-    if row is not None and row.needs_key and all(status.config.id != name for status in engine.providers()):
-        new = engine.connections.draft(name)
+    row, known = provider_kind(name), {status.config.id for status in run.engine.providers()}
+    if row is not None and row.needs_key and name not in known:
+        new = run.engine.connections.draft(name)
         name, label = new.id, row.label
     else:
         new, label = None, run.provider_named(name).label
@@ -85,7 +82,7 @@ async def keys_set(run: CommandRun, name: ProviderName) -> int:
         await run.out.complain(run.texts("cli.not_agreed"))
         return PAUSED_OR_STOPPED
     if new is not None:
-        await engine.save_provider(new)
+        await run.engine.save_provider(new)
     if not await _store(run, name, key):
         return FAULT
     return await _report_key(run, "cli.keys.stored", name)
@@ -93,7 +90,7 @@ async def keys_set(run: CommandRun, name: ProviderName) -> int:
 
 async def _store(run: CommandRun, provider: str, key: str) -> bool:
     """Store a key, waiting while the keyring asks its user; report why it is not stored."""
-    keys = run.moot.engine.keys
+    keys = run.engine.keys
     answered: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
     def listen(events: tuple[Event, ...]) -> None:
@@ -124,7 +121,7 @@ async def keys_remove(run: CommandRun, name: ProviderName) -> int:
     if not status.key_source and not _unread(status):
         raise BadInput("no_key_kept", provider=provider)
     try:
-        await run.moot.engine.keys.remove(provider)
+        await run.engine.keys.remove(provider)
     finally:
         run.moot.bus.publish(KeysChanged(session_id=""))
     return await _report_key(run, "cli.keys.removed", provider)
@@ -136,7 +133,7 @@ def _unread(status: ProviderStatus) -> str:
 
 
 async def _report_key(run: CommandRun, text: str, provider: str) -> int:
-    [source] = [status.key_source for status in run.moot.engine.providers() if status.config.id == provider]
+    [source] = [status.key_source for status in run.engine.providers() if status.config.id == provider]
     said = run.texts(text, provider=provider)
     return await run.answer({"provider": provider, "source": source}, f"{said}\n")
 
@@ -144,7 +141,7 @@ async def _report_key(run: CommandRun, text: str, provider: str) -> int:
 async def usage(run: CommandRun) -> int:
     """Print what each month used and cost, the newest first."""
     records, lines = [], []
-    for month, total in await run.moot.engine.usage.months():
+    for month, total in await run.engine.usage.months():
         used = fields_of(replace(total.used, cost_usd=total.cost_usd), *AMOUNTS)
         counts = {"unpriced_calls": total.unpriced, "estimated_calls": total.estimated}
         records.append({"month": month, "calls": total.calls, **used, **counts})
@@ -156,7 +153,7 @@ async def usage(run: CommandRun) -> int:
 
 async def models_list(run: CommandRun) -> int:
     """Print every model of this computer, and those that can be downloaded, with state and size."""
-    models = run.moot.engine.local_models
+    models = run.engine.local_models
     found = await asyncio.to_thread(models.all)
     rows = []
     for model in found:
@@ -167,10 +164,9 @@ async def models_list(run: CommandRun) -> int:
             need, left = (size_text(run.texts, size) for size in (model.memory, free))
             remarks.append(run.texts("cli.models.lacks", need=need, free=left, model=model.id))
         if _stable(run, model) >= 0:
-            voting = run.moot.engine.voting
-            stable, asked = voting.result((LOCAL, model.id))
+            stable, asked = run.engine.voting.result((LOCAL, model.id))
             remarks.append(run.texts("cli.models.votes", stable=stable, all=asked))
-            reason = voting.judge_reason((LOCAL, model.id))
+            reason = run.engine.voting.judge_reason((LOCAL, model.id))
             if votes_with(reason):
                 remarks.append(run.texts("cli.models.no_judging", reason=no_vote_reason(reason, run.texts)))
             elif reason:
@@ -178,13 +174,13 @@ async def models_list(run: CommandRun) -> int:
         if not models.fits(model):
             remarks.append(run.texts("error.model_too_large", name=model.name, need=model.computer_gb))
         rows.append((*parts, " · ".join(filter(None, remarks))))
-    return await run.answer([_record(run, model) for model in found], lines_text(columns(rows)))
+    return await run.answer_rows([_record(run, model) for model in found], rows)
 
 
 async def models_get(run: CommandRun, name: ModelId, yes: Agreed = False) -> int:
     """Download a model's file, check its hash, and print the progress; Ctrl+C pauses the download."""
     model = await _model(run, name)
-    models = run.moot.engine.local_models
+    models = run.engine.local_models
     if model.path:
         await models.offer(model.id)
         return await _report(run, model.id, "cli.models.here")
@@ -234,31 +230,29 @@ async def models_remove(run: CommandRun, name: ModelId, yes: Agreed = False) -> 
     asked = run.texts("cli.models.remove", model=model.id, path=one_line(model.path))
     if not await run.confirm(asked, yes=yes):
         return PAUSED_OR_STOPPED
-    await run.moot.engine.local_models.remove(model.id)
+    await run.engine.local_models.remove(model.id)
     record = {"id": model.id, "state": "missing", "size": model.size, "path": ""}
     return await run.answer(record, run.texts("cli.models.removed", model=model.id) + "\n")
 
 
 async def models_add(run: CommandRun, name: ModelFile) -> int:
     """Add a GGUF file, which stays where it is, after its model has answered once."""
-    model = await run.moot.engine.local_models.add(Path(name))
+    model = await run.engine.local_models.add(Path(name))
     return await _report(run, model.id, "cli.models.added")
 
 
 async def models_check(run: CommandRun, name: ModelId) -> int:
     """Compare a model's file with its hash, then check whether the model can vote."""
-    engine = run.moot.engine
-    await engine.local_models.check(name)
+    await run.engine.local_models.check(name)
     if name != EMBEDDED_MODEL:
         with contextlib.suppress(ProviderError):
-            await engine.debates.check_voting(LOCAL, name)
+            await run.engine.debates.check_voting(LOCAL, name)
     return await _report(run, name, "cli.models.whole")
 
 
 async def models_allow(run: CommandRun, name: ModelId, yes: Agreed = False) -> int:
     """Let a model be loaded although it needs more memory than is free."""
-    model = await _model(run, name)
-    local = run.moot.engine.local_models
+    model, local = await _model(run, name), run.engine.local_models
     if free := local.lacks_memory(model):
         need, left = (size_text(run.texts, size) for size in (model.memory, free))
         asked = run.texts("cli.models.allow", model=model.id, need=need, free=left)
@@ -283,7 +277,7 @@ async def _show(run: CommandRun, told: "asyncio.Queue[ModelFetching]") -> None:
 
 async def _model(run: CommandRun, name: str) -> LocalModel:
     """Return the model of that name. Raises NotFound."""
-    return await asyncio.to_thread(run.moot.engine.local_models.find, name)
+    return await asyncio.to_thread(run.engine.local_models.find, name)
 
 
 async def _report(run: CommandRun, model_id: str, text: str) -> int:
@@ -297,27 +291,26 @@ def _state(model: LocalModel) -> str:
 
 
 def _record(run: CommandRun, model: LocalModel) -> dict[str, object]:
-    engine, stable = run.moot.engine, _stable(run, model)
-    votes = stable >= 0 and not engine.voting.reason((LOCAL, model.id))
+    stable, fits = _stable(run, model), run.engine.local_models.fits(model)
+    votes = stable >= 0 and not run.engine.voting.reason((LOCAL, model.id))
     record = {**fields_of(model, "id", "name"), "state": _state(model)}
-    record |= fields_of(model, "size", "done", "path", "licence", "memory")
-    record |= {"fits": engine.local_models.fits(model), **fields_of(model, "anyway", "tried")}
-    return {**record, "stable": stable, "votes": votes}
+    record |= {**fields_of(model, "size", "done", "path", "licence", "memory"), "fits": fits}
+    return {**record, **fields_of(model, "anyway", "tried"), "stable": stable, "votes": votes}
 
 
 def _stable(run: CommandRun, model: LocalModel) -> int:
     """Return how many questions of the voting check a model answered alike, -1 where it was not checked."""
     if model.id == EMBEDDED_MODEL or not model.path:
         return -1
-    return run.moot.engine.voting.result((LOCAL, model.id))[0]
+    return run.engine.voting.result((LOCAL, model.id))[0]
 
 
 async def agents_list(run: CommandRun) -> int:
     """Print the external agents with their state, and the known programs with where they are,
     without starting any.
     """
-    added = [status for status in run.moot.engine.providers() if status.config.kind == PROGRAM]
-    found = await run.moot.engine.connections.found_agents()
+    added = [status for status in run.engine.providers() if status.config.kind == PROGRAM]
+    found = await run.engine.connections.found_agents()
     rows = []
     for each in added:
         state, line = provider_state(each, run.texts), _command_line(each.config)
@@ -336,7 +329,7 @@ async def agents_list(run: CommandRun) -> int:
 
 async def agents_add(run: CommandRun, name: Program, yes: Agreed = False) -> int:
     """Show exactly what would run, and add it if the user agrees."""
-    return await _allow(run, run.moot.engine.connections.agent_draft(name), yes=yes)
+    return await _allow(run, run.engine.connections.agent_draft(name), yes=yes)
 
 
 async def agents_allow(run: CommandRun, name: AgentId, yes: Agreed = False) -> int:
@@ -353,15 +346,15 @@ async def _allow(run: CommandRun, shown: ProviderConfig, *, yes: bool) -> int:
         await run.out.write(lines_text(lines))
     if not await run.confirm(words("cli.agents.allow"), yes=yes):
         return PAUSED_OR_STOPPED
-    await run.moot.engine.connections.allow_agent(shown)
-    [status] = [each for each in run.moot.engine.providers() if each.config.id == shown.id]
+    await run.engine.connections.allow_agent(shown)
+    [status] = [each for each in run.engine.providers() if each.config.id == shown.id]
     text = words("cli.agents.allowed", name=exact(status.label), id=shown.id)
     return await run.answer(_fields(status), f"{one_line(text)}\n")
 
 
 async def agents_deny(run: CommandRun, name: AgentId) -> int:
     """Withdraw the consent to run an external agent."""
-    await run.moot.engine.connections.deny_agent(run.provider_named(name, kind=PROGRAM).config.id)
+    await run.engine.connections.deny_agent(run.provider_named(name, kind=PROGRAM).config.id)
     status = run.provider_named(name, kind=PROGRAM)
     text = run.texts("cli.servers.denied", name=exact(status.label))
     return await run.answer(_fields(status), f"{one_line(text)}\n")
@@ -370,7 +363,7 @@ async def agents_deny(run: CommandRun, name: AgentId) -> int:
 async def agents_check(run: CommandRun, name: AgentId) -> int:
     """Start an external agent and open a session, which costs no tokens."""
     status, words = run.provider_named(name, kind=PROGRAM), run.texts
-    result = await run.moot.engine.test_provider(status.config.id)
+    result = await run.engine.test_provider(status.config.id)
     if result.ok:
         names = ", ".join(map(exact, result.models)) or exact(result.model) or "–"
         text = words("provider.test.ok", seconds=f"{result.seconds:.1f}", models=names)
@@ -409,7 +402,7 @@ Name = Annotated[str, Typed(text="servers.name", metavar="NAME")]
 
 async def servers_list(run: CommandRun) -> int:
     """Print every MCP server with its state, without starting any."""
-    statuses, rows = run.moot.engine.servers.all(), []
+    statuses, rows = run.engine.servers.all(), []
     for status in statuses:
         state = named_text(run.texts, "server.state", _server_state(status))
         rows.append((exact(status.server.name), state, exact(shown_line(status.server))))
@@ -422,15 +415,14 @@ async def servers_list(run: CommandRun) -> int:
 
 async def servers_allow(run: CommandRun, name: Name, yes: Agreed = False) -> int:
     """Show exactly what would run, and allow it if the user agrees."""
-    engine = run.moot.engine
     # A server that was allowed before may have changed its tools, which is seen once it is connected.
-    await engine.servers.attach((_status(run, name).server.name,))
+    await run.engine.servers.attach((_status(run, name).server.name,))
     shown = _status(run, name)
     if not run.arguments.json:
         await run.out.write(_description(shown, run.texts))
     if not await run.confirm(run.texts("cli.servers.allow"), yes=yes):
         return PAUSED_OR_STOPPED
-    await engine.servers.allow(shown)
+    await run.engine.servers.allow(shown)
     allowed = _status(run, name)
     lines = [run.texts("cli.servers.allowed", name=one_line(name)), *_tool_lines(allowed, run.texts)]
     status = await run.answer(_server_fields(run, allowed), lines_text(lines))
@@ -441,7 +433,7 @@ async def servers_allow(run: CommandRun, name: Name, yes: Agreed = False) -> int
 
 async def servers_deny(run: CommandRun, name: Name) -> int:
     """Withdraw the consent to a server, which ends it if it runs."""
-    await run.moot.engine.servers.deny(_status(run, name).server.name)
+    await run.engine.servers.deny(_status(run, name).server.name)
     return await _report_server(run, name, "cli.servers.denied")
 
 
@@ -471,7 +463,7 @@ async def servers_login(
     secret = None
     if client_id and not run.arguments.json:
         secret = await run.ask(run.texts("cli.servers.client_secret"), secret=True)
-    work = run.moot.engine.servers.login(name, agree, client_id, secret or "")
+    work = run.engine.servers.login(name, agree, client_id, secret or "")
     await run.unless_interrupted(work)
     if unasked:
         raise unasked[0]
@@ -485,13 +477,13 @@ async def servers_login(
 async def servers_log(run: CommandRun, name: Name) -> int:
     """Print the last lines of a server's log."""
     name = _status(run, name).server.name
-    text = visible(await run.moot.engine.servers.log(name))
+    text = visible(await run.engine.servers.log(name))
     return await run.answer({"name": name, "log": text}, text or f"{run.texts('cli.servers.no_log')}\n")
 
 
 async def servers_logout(run: CommandRun, name: Name) -> int:
     """Forget the login to a server."""
-    await run.moot.engine.servers.logout(_status(run, name).server.name)
+    await run.engine.servers.logout(_status(run, name).server.name)
     return await _report_server(run, name, "cli.servers.logged_out")
 
 
@@ -502,7 +494,7 @@ async def _report_server(run: CommandRun, name: str, text: str) -> int:
 
 def _status(run: CommandRun, name: str) -> ServerStatus:
     """Return the server of that name. Raises NotFound."""
-    for status in run.moot.engine.servers.all():
+    for status in run.engine.servers.all():
         if status.server.name == name:
             return status
     raise NotFound("mcp_server_not_found", name=name)
@@ -558,7 +550,7 @@ SkillPath = Annotated[str, Typed(text="skills.path", metavar="PATH|ZIP", type=ab
 
 async def skills_list(run: CommandRun) -> int:
     """Print every skill with what it is for, and whether assistants read it."""
-    skills = run.moot.engine.skills
+    skills = run.engine.skills
     await skills.look()
     found, rows = skills.all(), []
     for skill in found:
@@ -569,7 +561,7 @@ async def skills_list(run: CommandRun) -> int:
 
 async def skills_add(run: CommandRun, path: SkillPath, yes: Agreed = False) -> int:
     """Keep the skills of a folder or a zip, and show what they say; with `--yes` allow them."""
-    records, added = [], await run.moot.engine.skills.add(path)
+    records, added = [], await run.engine.skills.add(path)
     for skill in added:
         if skill.problem is None:
             record, lines, _ = await _described(run, skill.name, allow=yes)
@@ -599,7 +591,7 @@ async def skills_allow(run: CommandRun, name: SkillName) -> int:
 
 async def skills_remove(run: CommandRun, name: SkillName) -> int:
     """Move a skill to the trash."""
-    await run.moot.engine.skills.remove(name)
+    await run.engine.skills.remove(name)
     return await run.answer({"name": name}, run.texts("cli.skills.removed", name=one_line(name)) + "\n")
 
 
@@ -611,7 +603,7 @@ async def _described(run: CommandRun, name: str, *, allow: bool = False) -> _Des
 
     It is allowed as it is described, if that is wanted.
     """
-    skills, words = run.moot.engine.skills, run.texts
+    skills, words = run.engine.skills, run.texts
     skill, contents, look = await skills.seen(name)
     if allow:
         await skills.allow(skill)
@@ -626,7 +618,7 @@ async def _described(run: CommandRun, name: str, *, allow: bool = False) -> _Des
 
 
 def _skill_fields(run: CommandRun, skill: Skill) -> dict[str, object]:
-    state = run.moot.engine.skills.state(skill)
+    state = run.engine.skills.state(skill)
     found = fields_of(skill, "name", "title", "description", "files", "size", "built_in")
     problem = error_line(skill.problem, run.texts) if skill.problem else ""
     return found | {"state": state, "allowed": state in ("built_in", "allowed"), "problem": problem}

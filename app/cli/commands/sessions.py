@@ -11,7 +11,7 @@ from app.cli.command_run import CommandRun, end_text, is_council, printer_of
 from app.cli.commands import calls, chats, debates
 from app.cli.exit_status import OK
 from app.cli.interrupt import Interrupt
-from app.cli.printing.lines import columns, lines_text, load_texts, one_line
+from app.cli.printing.lines import load_texts, one_line
 from app.cli.printing.sessions import last_line
 from app.cli.terminal import Out
 from app.core.errors import BadInput
@@ -64,7 +64,7 @@ async def resume(
     `skip_check` one that runs goes on without waiting for the voting check.
     """
     live = await run.open(session)
-    engine, council = run.moot.engine, is_council(live.session)
+    engine, council = run.engine, is_council(live.session)
     if live.session.debate is None and (skip_turn or without or skip_check):
         raise BadInput("not_a_debate", title=live.session.title)
     held = engine.debates.held
@@ -98,7 +98,7 @@ async def reply(
     names in `to`; `helper` compares and merges from now on.
     """
     live = await run.open(session)
-    engine, debate = run.moot.engine, live.session.debate
+    engine, debate = run.engine, live.session.debate
     if (to or helper) and debate is None:
         raise BadInput("not_a_debate", title=live.session.title)
     asked = [(await engine.debates.held.participant(live.id, name)).id for name in to]
@@ -135,18 +135,18 @@ async def reply(
 
 async def pause(run: CommandRun, session: SessionId) -> int:
     """Pause a session."""
-    return await _end(run, session, run.moot.engine.pause)
+    return await _end(run, session, run.engine.pause)
 
 
 async def stop(run: CommandRun, session: SessionId) -> int:
     """Stop a session."""
-    return await _end(run, session, run.moot.engine.stop)
+    return await _end(run, session, run.engine.stop)
 
 
 async def accept(run: CommandRun, session: SessionId) -> int:
     """Take a session's work as it is: what is not met of its criteria is accepted."""
     live = await run.open(session)
-    return await run.go_on(live, lambda: run.moot.engine.criteria.accept(live.id))
+    return await run.go_on(live, lambda: run.engine.criteria.accept(live.id))
 
 
 async def _end(run: CommandRun, session: str, end: Callable[[str], Awaitable[None]]) -> int:
@@ -155,7 +155,7 @@ async def _end(run: CommandRun, session: str, end: Callable[[str], Awaitable[Non
     if has_ended(live.session):
         raise BadInput("session_ended", title=live.session.title)
     await end(live.id)
-    ended = await run.moot.engine.wait(live.id)
+    ended = await run.engine.wait(live.id)
     await run.moot.store.flush(live.id)
     await run.print(last_line(ended, run.texts))
     return OK
@@ -163,20 +163,20 @@ async def _end(run: CommandRun, session: str, end: Callable[[str], Awaitable[Non
 
 async def work(run: CommandRun, everything: Annotated[bool, Typed("--all", text="work_all")] = False) -> int:
     """Print all work that needs the user, stopped, runs or waits, and what is done where that is wanted."""
-    engine, texts = run.moot.engine, run.texts
+    engine, texts = run.engine, run.texts
     done_since = "" if everything else NEVER
     for row in engine.work.rows(texts, done_since):
         if row.needs in (Needs.ANSWER, Needs.CRITERIA) and engine.live(row.id) is None:
             # What it asks, and what is met, is in no index.
             await engine.open(row.id)
     rows = engine.work.rows(texts, done_since)
-    lines = columns(
+    shown = [
         (row.id, texts(f"work.state.{row.state}"), texts.named("kind", row.kind), row.title[:80], row.says)
         for row in rows
-    )
+    ]
     sizes = await engine.session_files.sizes([row.id for row in rows if run.arguments.json])
     objects = [work_object(row, sizes[row.id].files if row.id in sizes else 0) for row in rows]
-    return await run.answer(objects, lines_text(lines or [texts("work.nothing")]))
+    return await run.answer_rows(objects, shown, "work.nothing")
 
 
 async def show(run: CommandRun, session: SessionId) -> int:
@@ -185,9 +185,8 @@ async def show(run: CommandRun, session: SessionId) -> int:
     if live.damaged:
         await run.out.complain(run.texts("cli.damaged", count=live.damaged, session_id=live.session.id))
     if run.arguments.json:
-        engine = run.moot.engine
-        files = await engine.session_files.list(live.id)
-        return await run.answer(session_document(live, engine.journal.get(live.id), files), "")
+        files = await run.engine.session_files.list(live.id)
+        return await run.answer(session_document(live, run.engine.journal.get(live.id), files), "")
     for text in printer_of(live.session, run.texts).whole(live):
         await run.out.write(text)
     await run.out.write(end_text(live.session, live, run.texts, read=True))

@@ -32,10 +32,10 @@ async def bring_in(
     """Import the conversations of each file that are not here yet."""
     rows: list[dict[str, object]] = []
     for path in files:
-        found = await run.moot.engine.archive.look_at(path)
+        found = await run.engine.archive.look_at(path)
         for fault in found.faults:
             await run.out.complain(error_line(fault, run.texts))
-        await run.moot.engine.archive.bring_in(found.fresh, with_context=with_context)
+        await run.engine.archive.bring_in(found.fresh, with_context=with_context)
         rows += [{**fields_of(each, *_FIELDS), "besides": each.besides(run.texts)} for each in found.sessions]
         if not run.arguments.json:
             for each in found.sessions:
@@ -58,7 +58,7 @@ async def back_up(
     output: Annotated[str, Typed(text="backup_file", nargs="?", metavar="FILE", type=absolute)] = "",
 ) -> int:
     """Pack everything that belongs to the user into one file."""
-    backup = await run.moot.engine.archive.back_up(output)
+    backup = await run.engine.archive.back_up(output)
     await run.print(run.texts("cli.exported", path=backup.path))
     return OK
 
@@ -70,7 +70,7 @@ async def restore(
 ) -> int:
     """List what a backup would restore, and restore it with `--yes`."""
     [path] = files
-    contents = await run.moot.engine.archive.files.contents(path)
+    contents = await run.engine.archive.files.contents(path)
     wanted = [each.id for each in contents.sessions if each.state in (Difference.MISSING, Difference.CHANGED)]
     if not yes:
         rows = []
@@ -81,7 +81,7 @@ async def restore(
         counts = {"sessions": len(wanted), "documents": documents[Difference.MISSING]}
         text = lines_text((*columns(rows), run.texts("cli.restore.look", **counts)))
         return await run.answer(asdict(contents), text)
-    back = await run.moot.engine.archive.restore(path, wanted)
+    back = await run.engine.archive.restore(path, wanted)
     what = ", ".join(run.texts(f"data.restored.{name}", count=count) for name, count in back.counts.items())
     text = (run.texts("data.restored", what=what) if what else run.texts("data.restored.none")) + "\n"
     if back.unapproved:
@@ -98,7 +98,7 @@ async def export(
     output: Annotated[str, Typed("-o", "--output", metavar="FILE", type=absolute)] = "",
 ) -> int:
     """Print a session, or the memo about what was decided in it, in another format, or write it to a file."""
-    session_id, engine = checked_id(session), run.moot.engine
+    session_id, engine = checked_id(session), run.engine
     if form in (PDF, DOCX, ZIP) and not output:
         raise BadInput("file_needs_output", path=form)
     if form == ZIP and not memo:
@@ -138,23 +138,21 @@ async def session_files(
     to a file.
     """
     live = await run.open(session)
-    files, texts = run.moot.engine.session_files, run.texts
+    files, texts = run.engine.session_files, run.texts
     if not what:
         there = await files.list(live.id)
         paths = {item.path for item in there}
         made = [item for item in await files.versions(live.id) if not item.gone]
         size, number = partial(size_text, texts), partial(texts, "files.version")
-        lines = columns(
-            (each.path, number(version=each.version), size(each.bytes), each.author) for each in there
-        )
-        rows = [{**asdict(item), "deleted": item.path not in paths} for item in made]
-        return await run.answer(rows, lines_text(lines or [run.texts("files.none")]))
+        rows = [(each.path, number(version=each.version), size(each.bytes), each.author) for each in there]
+        records = [{**asdict(item), "deleted": item.path not in paths} for item in made]
+        return await run.answer_rows(records, rows, "files.none")
     if not path:
         raise BadInput("usage_missing", what="PATH", help=f"{command_name()} files --help")
     if form:
         if form != ExportFormat.HTML and not output:
             raise BadInput("file_needs_output", path=form)
-        data = await run.moot.engine.file_as(live.id, path, form, version)
+        data = await run.engine.file_as(live.id, path, form, version)
         if output:
             return await _write(run, Path(output), data)
         await run.out.write(data.decode())
@@ -162,7 +160,7 @@ async def session_files(
     found, data = await files.read(live.id, path, version)
     if compare is not None:
         _, before = await files.read(live.id, path, compare)
-        differs = await run.moot.engine.files.difference(before, data)
+        differs = await run.engine.files.difference(before, data)
         data = f"{differs or run.texts('files.compare.same')}\n".encode()
     if output:
         return await _write(run, Path(output), data)
@@ -175,7 +173,7 @@ async def session_files(
 
 async def memory_list(run: CommandRun) -> int:
     """List what assistants remember, the newest first."""
-    records = [_note_record(run, note) for note in run.moot.engine.memory.all()]
+    records = [_note_record(run, note) for note in run.engine.memory.all()]
     rows = ((row["id"], row["for"] or row["folder"], row["from"], row["text"]) for row in records)
     lines = columns(tuple(one_line(str(each)) for each in row) for row in rows)
     return await run.answer(records, lines_text(lines or [run.texts("memory.none")]))
@@ -183,7 +181,7 @@ async def memory_list(run: CommandRun) -> int:
 
 def _note_record(run: CommandRun, note: Note) -> dict[str, object]:
     """Return a note as scripts see it, with the names of whom it is for."""
-    engine = run.moot.engine
+    engine = run.engine
     agent, folder = engine.assistants.get(note.agent), engine.folders.get(note.folder)
     whom = {"for": agent.name if agent else note.agent, "folder": folder.name if folder else note.folder}
     source = origin_text(run.texts, note)
@@ -198,7 +196,7 @@ async def memory_add(
     local: Annotated[bool, Typed("--local", text="memory_local")] = False,
 ) -> int:
     """Keep a note for an assistant or a folder."""
-    engine = run.moot.engine
+    engine = run.engine
     if not agent and not folder:
         help_command = f"{command_name()} memory add --help"
         raise BadInput("usage_missing", what="--for ASSISTANT, --folder NAME", help=help_command)
@@ -213,13 +211,13 @@ async def memory_remove(
     run: CommandRun, note: Annotated[str, Typed(text="memory_note", metavar="ID")]
 ) -> int:
     """Delete a note."""
-    await run.moot.engine.memory.remove(note)
+    await run.engine.memory.remove(note)
     return await run.answer({"id": note}, run.texts("memory.deleted") + "\n")
 
 
 async def delete(run: CommandRun, session: SessionId) -> int:
     """Move a session to the trash."""
-    await run.moot.engine.delete(checked_id(session))
+    await run.engine.delete(checked_id(session))
     await run.print(run.texts("cli.deleted", session_id=session))
     return OK
 

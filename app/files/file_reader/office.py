@@ -9,9 +9,11 @@ import posixpath
 import re
 import urllib.parse
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from xml.parsers import expat
+from typing import Any
+
+from lxml import etree
 
 from app.files.file_reader.document import Document, Unreadable, decoded
 from app.files.file_reader.web_page import plain_text
@@ -22,10 +24,6 @@ MOST_RATIO = 100
 SMALL_BYTES = 5_000_000
 MOST_ENTRIES = 2_000
 _ENCRYPTED = 0x1
-
-Start = Callable[[str, Mapping[str, str]], None]
-End = Callable[[str], None]
-Text = Callable[[str], None]
 
 
 class ZipDocument:
@@ -61,26 +59,22 @@ class ZipDocument:
             raise Unreadable("file_damaged") from error
 
 
-def parse(data: bytes, start: Start, end: End, text: Text) -> None:
-    """Go through an XML document; names come without their namespaces. Raises Unreadable, also for
-    entities.
-    """
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.buffer_text = True
-    parser.StartElementHandler = lambda name, values: start(
-        name.rpartition(" ")[2], {key.rpartition(" ")[2]: value for key, value in values.items()}
-    )
-    parser.EndElementHandler = lambda name: end(name.rpartition(" ")[2])
-    parser.CharacterDataHandler = text
-    parser.EntityDeclHandler = _refuse_entity
+def _tree(data: bytes) -> Any:
+    """Return the root of an XML document. Raises Unreadable, also for entities."""
     try:
-        parser.Parse(data, True)
-    except (expat.ExpatError, ValueError, LookupError) as error:
+        parser = etree.XMLParser(resolve_entities=False, remove_comments=True, remove_pis=True)
+        root = etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
         raise Unreadable("file_damaged") from error
+    types = root.getroottree().docinfo.internalDTD
+    if types is not None and any(types.iterentities()):
+        raise Unreadable("file_damaged")
+    return root
 
 
-def _refuse_entity(*_: object) -> None:
-    raise Unreadable("file_damaged")
+def _values(element: Any) -> dict[str, str]:
+    """Return the attributes of an element by their names without namespaces."""
+    return {name.rpartition("}")[2]: value for name, value in element.items()}
 
 
 _PARAGRAPHS = frozenset(("p", "h"))
@@ -93,45 +87,26 @@ _BREAKS: Mapping[str, str] = {
 _SECTION = re.compile(r"Contents/section(\d+)\.xml")
 
 
-class _Text:
-    """Collects the text of an ODT or HWPX file: a line for a paragraph, a line with tabs for a row
-    of a table.
-    """
-
-    def __init__(self, within: str) -> None:
-        """`within` is the element whose text counts, "" for all."""
-        self._within, self._inside = within, 0
-        self._cells = 0
-        self._parts: list[str] = []
-
-    def start(self, name: str, _values: Mapping[str, str]) -> None:
-        self._inside += name == self._within
-        self._cells += name in _CELLS
-        if name in _BREAKS:
-            self._parts.append(_BREAKS[name])
-
-    def end(self, name: str) -> None:
-        self._inside -= name == self._within
-        if name in _CELLS:
-            self._cells -= 1
-            self._parts.append("\t")
-        elif name in _ROWS or (name in _PARAGRAPHS and not self._cells):
-            self._parts.append("\n")
-        elif name in _PARAGRAPHS:
-            self._parts.append(" ")
-
-    def text(self, text: str) -> None:
-        if self._inside or not self._within:
-            self._parts.append(text)
-
-    def __str__(self) -> str:
-        return "".join(self._parts)
-
-
 def _xml_text(data: bytes, within: str = "") -> str:
-    collected = _Text(within)
-    parse(data, collected.start, collected.end, collected.text)
-    return str(collected)
+    """Return the text of an ODT or HWPX file: a line for a paragraph, a line with tabs for a row of a table.
+
+    `within` is the element whose text counts, "" for all.
+    """
+    parts, cells, inside = list[str](), 0, int(not within)
+    for event, element in etree.iterwalk(_tree(data), events=("start", "end")):
+        name, begins = etree.QName(element).localname, event == "start"
+        inside += (1 if begins else -1) * (name == within)
+        cells += (1 if begins else -1) * (name in _CELLS)
+        if begins:
+            parts.append(_BREAKS.get(name, ""))
+        elif name in _CELLS:
+            parts.append("\t")
+        elif name in _ROWS or (name in _PARAGRAPHS and not cells):
+            parts.append("\n")
+        elif name in _PARAGRAPHS:
+            parts.append(" ")
+        parts.append((element.text if begins else element.tail) or "" if inside else "")
+    return "".join(parts)
 
 
 def _unlocked(path: Path) -> ZipDocument:
@@ -161,25 +136,14 @@ def read_hwpx(path: Path) -> Document:
 def read_epub(path: Path) -> Document:
     """Return the text of an e-book, chapter by chapter. Raises Unreadable."""
     archive = ZipDocument(path)
-    rootfiles: list[str] = []
-
-    def root(name: str, values: Mapping[str, str]) -> None:
-        if name == "rootfile":
-            rootfiles.append(values.get("full-path", ""))
-
-    parse(archive.read("META-INF/container.xml"), root, _ignore, _ignore)
-    files: dict[str, str] = {}
-    order: list[str] = []
-
-    def item(name: str, values: Mapping[str, str]) -> None:
-        if name == "item" and "html" in values.get("media-type", ""):
-            files[values.get("id", "")] = values.get("href", "")
-        elif name == "itemref":
-            order.append(values.get("idref", ""))
-
+    container = _tree(archive.read("META-INF/container.xml"))
+    rootfiles = [root.get("full-path", "") for root in container.iter("{*}rootfile")]
     if not rootfiles:
         raise Unreadable("file_damaged")
-    parse(archive.read(rootfiles[0]), item, _ignore, _ignore)
+    package = _tree(archive.read(rootfiles[0]))
+    pages = [item for item in package.iter("{*}item") if "html" in item.get("media-type", "")]
+    files = {item.get("id", ""): item.get("href", "") for item in pages}
+    order = [entry.get("idref", "") for entry in package.iter("{*}itemref")]
     folder = posixpath.dirname(rootfiles[0])
     chapters = [urllib.parse.unquote(files[entry]) for entry in order if entry in files]
     names = [posixpath.normpath(posixpath.join(folder, chapter)) for chapter in chapters]
@@ -189,16 +153,7 @@ def read_epub(path: Path) -> Document:
         name.encode() in found for name in names
     ):
         raise Unreadable("file_encrypted")
-    return Document(_chapters(archive, names))
-
-
-def _chapters(archive: ZipDocument, names: list[str]) -> Iterator[str]:
-    for name in names:
-        yield plain_text(archive.read(name).decode("utf-8", "replace"))
-
-
-def _ignore(_: str) -> None:
-    """Take no notice."""
+    return Document(plain_text(archive.read(name).decode("utf-8", "replace")) for name in names)
 
 
 _OLD = (".doc", ".ppt", ".xls", ".rtf")
@@ -267,18 +222,11 @@ def _uncounted(book: ZipDocument) -> str:
 
 def _sheets(book: ZipDocument) -> dict[str, str]:
     """Return the names of a workbook's sheets by the files that hold them."""
-    names: dict[str, str] = {}
-    files: dict[str, str] = {}
-
-    def item(name: str, values: Mapping[str, str]) -> None:
-        if name == "sheet":
-            names[values.get("id", "")] = values.get("name", "")
-        elif name == "Relationship":
-            files[values.get("Id", "")] = values.get("Target", "")
-
-    for part in ("xl/workbook.xml", "xl/_rels/workbook.xml.rels"):
-        if data := book.read(part):
-            parse(data, item, _ignore, _ignore)
+    sheets, related = map(book.read, ("xl/workbook.xml", "xl/_rels/workbook.xml.rels"))
+    found = map(_values, _tree(sheets).iter("{*}sheet") if sheets else ())
+    names = {sheet.get("id", ""): sheet.get("name", "") for sheet in found}
+    found = map(_values, _tree(related).iter("{*}Relationship") if related else ())
+    files = {file.get("Id", ""): file.get("Target", "") for file in found}
     return {posixpath.join("xl", files[entry]).lstrip("/"): names[entry] for entry in names if entry in files}
 
 

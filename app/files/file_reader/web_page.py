@@ -5,9 +5,11 @@ import logging
 import re
 from contextlib import suppress
 from html import unescape
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+
+from lxml.etree import ParserError
+from lxml.html import HTMLParser, document_fromstring
 
 from app.core.texts import clean_text
 from app.files.file_reader.document import Document, Unreadable, decoded
@@ -19,7 +21,8 @@ address article aside blockquote br dd div dl dt figcaption figure footer h1 h2 
 nav ol p pre section table tr ul
 """
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
-_HIDDEN = frozenset(("head", "script", "style", "template"))
+_VOID = ("br", "hr")
+_HIDDEN = ("head", "script", "style", "template")
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _HTML_START = re.compile(r"\s*(<!--.{0,500}?-->\s*)?(<!doctype html|<html)", re.IGNORECASE | re.DOTALL)
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,1000})", re.IGNORECASE)
@@ -89,36 +92,18 @@ def _known(charset: str) -> str:
 
 def plain_text(page: str) -> str:
     """Return all text of a page, a line for each block."""
-    reader = _TextOnly()
-    reader.feed(page)
-    reader.close()
-    return _GAPS.sub("\n\n", _SPACES.sub(" ", "".join(reader.parts))).strip()
-
-
-class _TextOnly(HTMLParser):
-    """Collects the text of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.parts: list[str] = []
-        self._hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._hidden += tag in _HIDDEN
-        if tag in _BLOCKS:
-            self.parts.append("\n")
-        elif tag in ("td", "th"):
-            self.parts.append("\t")
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _BLOCKS:
-            self.parts.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._hidden -= tag in _HIDDEN and self._hidden > 0
-        if tag in _BLOCKS:
-            self.parts.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self.parts.append(data)
+    parser = HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
+    try:
+        tree = document_fromstring(page.encode("utf-8", "replace"), parser)
+    except ParserError:  # There is nothing in it.
+        return ""
+    for element in list(tree.iter()):
+        if element.tag in _HIDDEN:
+            element.clear(keep_tail=True)
+        if element.tag in _BLOCKS:
+            element.text = f"\n{element.text or ''}"
+        if element.tag in _BLOCKS and element.tag not in _VOID:
+            element.tail = f"\n{element.tail or ''}"
+        if element.tag in ("td", "th"):
+            element.text = f"\t{element.text or ''}"
+    return _GAPS.sub("\n\n", _SPACES.sub(" ", "".join(tree.itertext()))).strip()
