@@ -185,6 +185,9 @@ class ServerPrompt(SavedPrompt):
         return dict(self.arguments)[variable]
 
 
+ORCHESTRATOR: Final = "orchestrator"
+"""The id and the kind of the author that leads a group."""
+
 WORKFLOW: Final = "workflow"
 """The id of the author that a workflow's own turn has."""
 

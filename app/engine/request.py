@@ -14,7 +14,7 @@ from functools import lru_cache
 from hashlib import sha256
 
 from app.core.criteria import Plan
-from app.core.definitions import SWITCH_ASSISTANT, Agent, Creativity, Group, Leader
+from app.core.definitions import ORCHESTRATOR, SWITCH_ASSISTANT, Agent, Creativity, Group, Leader
 from app.core.frozen import Frozen
 from app.core.ids import new_id, utc_now
 from app.core.json_values import object_in
@@ -41,9 +41,6 @@ class Attempt(Frozen):
 
     window: int = WINDOW
     after_empty: bool = False
-
-
-ORCHESTRATOR = "orchestrator"
 
 
 def instruction_of(call: ToolCall) -> tuple[str, str]:

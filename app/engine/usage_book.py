@@ -8,6 +8,7 @@ import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import InitVar, dataclass, field, fields
 
+from app.core.definitions import ORCHESTRATOR
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import Event, EventBus, MessageFinished, UsageReported
 from app.core.frozen import Frozen
@@ -28,7 +29,7 @@ class MonthReport(Frozen):
     total: Total
     # By "provider/model".
     models: Shares
-    # By the author's name and the session's id; "" is Moot itself.
+    # By the author's name and the session's id; "" is Moot itself, all orchestrators are one.
     authors: Shares
     sessions: Shares
 
@@ -74,7 +75,7 @@ class UsageBook:
             month=month,
             total=Total.of(*entries),
             models=_shares((f"{entry.provider}/{entry.model}", entry) for entry in entries),
-            authors=_shares((entry.author, entry) for entry in entries),
+            authors=_shares((_who(entry), entry) for entry in entries),
             sessions=_shares((entry.session_id, entry) for entry in entries),
         )
 
@@ -138,6 +139,11 @@ def _cell(value: object) -> object:
     if isinstance(value, str) and value.startswith(("=", "+", "-", "@")):
         return f"'{value}"
     return "n/a" if value is None else value
+
+
+def _who(entry: UsageEntry) -> str:
+    """Return whose call it was: an orchestrator's name is another one in each language."""
+    return ORCHESTRATOR if entry.author_id == ORCHESTRATOR else entry.author
 
 
 def _shares(calls: Iterable[tuple[str, UsageEntry]]) -> Shares:

@@ -12,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from app.core.council_parts import Position
-from app.core.definitions import WorkflowDefinition
+from app.core.definitions import ORCHESTRATOR, WorkflowDefinition
 from app.core.ids import new_id
 from app.core.message import Attachment, Author, CouncilPart, Message, Role, ToolCall
 from app.core.session import (
@@ -30,7 +30,6 @@ from app.core.session import (
 from app.engine.export.document import Chart, Citation, Curve, DocumentHead, Entry, ListItem, Section
 from app.engine.export.formats import as_html
 from app.engine.library.agents import SUB_AGENT
-from app.engine.request import ORCHESTRATOR
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.stored_data import FileArchive

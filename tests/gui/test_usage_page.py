@@ -30,13 +30,21 @@ def engine():
     return a_bench(MemoryStore()).engine
 
 
-def spend(engine, *costs: float | None, model: str = "gpt-5.2", author: str = "GPT", at: str = "") -> None:
+def spend(
+    engine,
+    *costs: float | None,
+    model: str = "gpt-5.2",
+    author: str = "GPT",
+    at: str = "",
+    author_id: str = "",
+) -> None:
     for number, cost in enumerate(costs):
         engine.usage.note(
             UsageEntry(
                 message_id=f"{author}{model}{at}{number}",
                 at=at or utc_now(),
                 session_id="0" * 26,
+                author_id=author_id,
                 author=author,
                 provider="openai",
                 model=model,
@@ -148,6 +156,14 @@ async def test_another_month_can_be_looked_at_and_kept_as_a_table(engine, page, 
         rows = list(csv.DictReader(sheet))
     assert [row["cost_usd"] for row in rows] == ["0.125", "n/a"]
     assert [row["author"] for row in rows] == ["'=SUM(A1)"] * 2
+
+
+async def test_the_orchestrator_is_one_whatever_the_language_of_its_sessions(engine, page):
+    spend(engine, 0.5, author="Orchestrator", author_id="orchestrator")
+    spend(engine, 0.25, author="오케스트레이터", author_id="orchestrator")
+    spend(engine, 0.125, author="Ann", author_id="ann")
+    await shown(page)
+    assert names(page, "authors") == ["Orchestrator", "Ann"]
 
 
 async def test_of_many_the_last_stand_in_one_line(engine, page):

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from app.core.criteria import CriterionState, shown_by
-from app.core.definitions import STEP, SWITCH_ASSISTANT, StepStatus
+from app.core.definitions import ORCHESTRATOR, STEP, SWITCH_ASSISTANT, StepStatus
 from app.core.json_values import object_in
 from app.core.message import Message, MessageState, Prompt, PromptType, Role, ToolCall
 from app.core.session import reason_text, rests_as
@@ -16,7 +16,7 @@ from app.engine.export.formats import message_entry, moment, named, said_by
 from app.engine.library.agents import SUB_AGENT
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.request import ORCHESTRATOR, SET_PLAN, TOLD_ELSEWHERE
+from app.engine.request import SET_PLAN, TOLD_ELSEWHERE
 
 # Only the JSON export holds the whole results of tools.
 MOST_OF_TOOL = 2_000

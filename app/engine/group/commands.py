@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.criteria import Plan
-from app.core.definitions import Agent, Group, Leader
+from app.core.definitions import ORCHESTRATOR, Agent, Group, Leader
 from app.core.errors import BadInput, Failure
 from app.core.events import GroupsChanged
 from app.core.json_values import as_list, objects_in, read_object, schema_list, schema_object
@@ -34,7 +34,7 @@ from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel,
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.request import ORCHESTRATOR, next_lead, orchestrator_of, told_to_lead, turns_used
+from app.engine.request import next_lead, orchestrator_of, told_to_lead, turns_used
 from app.engine.runner import Sessions
 from app.engine.turns.context import MeteredModels
 

@@ -5,7 +5,7 @@ The orchestrator speaks whenever the last message is neither a call nor its own.
 
 from collections.abc import Sequence
 
-from app.core.definitions import SWITCH_ASSISTANT, Agent
+from app.core.definitions import ORCHESTRATOR, SWITCH_ASSISTANT, Agent
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.session import GroupSession, Status
 from app.core.texts import fold
@@ -15,7 +15,7 @@ from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.names import begins_with
-from app.engine.request import ORCHESTRATOR, instruction_of, turns_used
+from app.engine.request import instruction_of, turns_used
 
 MOST_NAME = 500
 # Seconds without a word of a member after which the user is told.

@@ -16,7 +16,7 @@ from functools import partial
 
 from app.core import tool as core_tool
 from app.core.criteria import Plan
-from app.core.definitions import SWITCH_ASSISTANT, Agent
+from app.core.definitions import ORCHESTRATOR, SWITCH_ASSISTANT, Agent
 from app.core.errors import StorageError
 from app.core.events import Event, MemoryProposed, PromptAsked, ToolFinished, ToolProgressed
 from app.core.frozen import Frozen
@@ -36,7 +36,7 @@ from app.engine.library.agents import SUB_AGENT, AgentDirectory, Delegation, del
 from app.engine.live_session import LiveSession
 from app.engine.memory import origin_of
 from app.engine.prompts import Lines, Prompts
-from app.engine.request import ORCHESTRATOR, AgentTurn, Attempt, in_mode, instruction_of, turn_below
+from app.engine.request import AgentTurn, Attempt, in_mode, instruction_of, turn_below
 from app.engine.turns import context as turns_context
 from app.engine.turns.context import MOST_CALLS, Outcome, TurnState, about_call, carried_out, started
 from app.engine.turns.speaker_turn import SpeakerTurn, lost_call

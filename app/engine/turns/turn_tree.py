@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from app.core.definitions import ORCHESTRATOR
 from app.core.errors import Failure, FailureKind, ProviderError
 from app.core.events import TurnFinished
 from app.core.frozen import Frozen
@@ -23,7 +24,7 @@ from app.engine.availability import Waiting
 from app.engine.history import LEAST_REPLACED, MOST_LEFT, Item, PastTurn, pruned_text, quotes, tokens_of
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
-from app.engine.request import ORCHESTRATOR, AgentTurn, Attempt, History, history_of, items_before, turn_plan
+from app.engine.request import AgentTurn, Attempt, History, history_of, items_before, turn_plan
 from app.engine.turns.context import PASSING, MeteredCall, MeteredModels, Outcome, TreeContext, TurnState
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import CallPlan, ReportedCalls, SpeakerTurn, asks_to_work

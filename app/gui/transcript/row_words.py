@@ -7,7 +7,7 @@ from datetime import datetime
 from string import Formatter
 
 from app.core import message as messages
-from app.core.definitions import SWITCH_ASSISTANT
+from app.core.definitions import ORCHESTRATOR, SWITCH_ASSISTANT
 from app.core.memory import REMEMBER
 from app.core.message import Message, MessageState, ToolCall, Total, money_text, used_text
 from app.core.session import failure_text
@@ -20,8 +20,6 @@ CUT = ("truncated", "length", "context_full")
 
 QUIET = ("in_order", "only_one", "open_floor")
 """Reasons to speak that tell a reader nothing new; they stand in the tip only."""
-
-ORCHESTRATOR = "orchestrator"
 
 GUIDED = "guided"
 """Reason of a message whose calls Moot made with the model's words; it is a chip."""

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import NamedTuple
 
-from app.core.definitions import WORKFLOW
+from app.core.definitions import ORCHESTRATOR, WORKFLOW
 from app.core.events import ToolFinished, ToolProgressed, ToolStarted, TurnFinished
 from app.core.message import Author, Message, MessageState, PromptType, Role, ToolCall, user_name
 from app.core.session import DebateTools, Reason, Session, Status
@@ -24,7 +24,7 @@ from app.gui.markdown.blocks import clean, parse, same_start
 from app.gui.transcript.call_rows import CallState
 from app.gui.transcript.message_rows import MessageContext
 from app.gui.transcript.painted_row import RowFrame, RowSpeaker
-from app.gui.transcript.row_words import ORCHESTRATOR, SUB_AGENT, one_line
+from app.gui.transcript.row_words import SUB_AGENT, one_line
 from app.gui.widgets.badge import initial, told_apart
 
 MESSAGE = "message"

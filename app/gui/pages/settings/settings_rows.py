@@ -15,6 +15,7 @@ from PySide6.QtGui import QKeyEvent, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.catalog import provider_kind
+from app.core.definitions import ORCHESTRATOR
 from app.core.errors import MootError
 from app.core.message import Total, money_text, saved_text, used_text
 from app.core.provider import ProviderStatus
@@ -638,7 +639,8 @@ class UsagePage(DataShown):
         """Return whose use it is: a model, an assistant, or a session, of which `titles` are by the ids."""
         if name and titles is not None:
             return titles.get(name) or self._language("usage.session.gone")
-        return name or self._language("usage.moot")
+        own = {"": "usage.moot", ORCHESTRATOR: "group.orchestrator"}
+        return self._language(own[name]) if name in own else name
 
     def _show_used(self) -> None:
         this = self._months[0][1] if self._months else Total()
