@@ -390,10 +390,15 @@ class ModelRequest(Frozen):
     folder: str = ""
 
 
+def asked_of(seat: tuple[str, str], messages: Iterable[Mapping[str, object]], **fields: Any) -> ModelRequest:
+    """Return the request that sends messages to a model of a provider."""
+    provider, model = seat
+    return ModelRequest(provider=provider, model=model, messages=tuple(messages), **fields)
+
+
 def one_message(provider: str, model: str, content: object, **fields: Any) -> ModelRequest:
     """Return a request that has a single message, the user's."""
-    messages = ({"role": "user", "content": content},)
-    return ModelRequest(provider=provider, model=model, messages=messages, **fields)
+    return asked_of((provider, model), [{"role": "user", "content": content}], **fields)
 
 
 class Text(Frozen):

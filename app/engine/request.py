@@ -20,13 +20,13 @@ from app.core.ids import new_id, utc_now
 from app.core.json_values import object_in
 from app.core.memory import REMEMBER
 from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role, ToolCall
-from app.core.provider import CachePlan, ModelRequest
+from app.core.provider import CachePlan, ModelRequest, asked_of
 from app.core.session import AgentMode, AnswerChoice
 from app.core.skills import MOST_TOLD, Skill
 from app.core.tool import FILE_PARTS, FILES, READ_SKILL, Control, is_object, told_of
 from app.engine import history
 from app.engine.history import pruned_calls, short_result, summary_for, turn_notes, usable_summaries
-from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel
+from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel, Delegation
 from app.engine.live_session import LiveSession
 from app.engine.memory import Notes, remembers, told
 from app.engine.names import label_of
@@ -96,42 +96,31 @@ def root_turn(
     if chosen.provider:
         agent = replace(agent, provider=chosen.provider, model=chosen.model)
     agent = replace(agent, effort=(choice and choice.effort) or chat.effort or agent.effort)
-    turn = _turn_of(agent, live, directory, chat.mode, given=given)
+    turn = _turn_of(agent, live, directory, chat.mode)
     # They may say otherwise what it follows.
-    return replace(turn, **{"follows": chat.head, **fields})  # type: ignore[arg-type]
+    fields = {"follows": chat.head, "given": (*given, *turn.given), **fields}
+    return replace(turn, **fields)  # type: ignore[arg-type]
 
 
 def turn_below(
-    turn: "AgentTurn",
-    call_id: str,
-    agent: Agent,
-    live: LiveSession,
-    directory: AgentDirectory,
-    turn_id: str,
-    task: str,
-    mode: str,
+    turn: "AgentTurn", call_id: str, job: Delegation, live: LiveSession, directory: AgentDirectory
 ) -> "AgentTurn":
     """Return the turn of an assistant that a call of a turn begins or goes on with.
 
     With a task it is a sub-agent's; without, it hears the conversation up to the call, as in a turn at the
     root.
     """
-    if task:
-        found = _turn_of(agent, live, directory, mode, above=turn.agent_model)
-        found = replace(found, stack=(*turn.stack, agent.id), follows=turn.follows, task=task)
+    agent = job.agent
+    if job.task:
+        found = _turn_of(agent, live, directory, job.mode, turn.agent_model)
+        found = replace(found, stack=(*turn.stack, agent.id), follows=turn.follows, task=job.task)
     else:
         found = root_turn(agent, live, directory, follows=turn.turn_id)
-    return replace(found, turn_id=turn_id, parent_turn_id=turn.turn_id, parent_call_id=call_id, mode=mode)
+    return replace(found, parent_turn_id=turn.turn_id, parent_call_id=call_id, mode=job.mode)
 
 
 def _turn_of(
-    agent: Agent,
-    live: LiveSession,
-    directory: AgentDirectory,
-    mode: str,
-    *,
-    above: AgentModel | None = None,
-    given: Sequence[str] = (),
+    agent: Agent, live: LiveSession, directory: AgentDirectory, mode: str, above: AgentModel | None = None
 ) -> "AgentTurn":
     """Return a turn of an assistant with its sets of tools, and with what it is told to remember: its own
     notes, and those of the session's folder. A sub-agent may have the model `above` it.
@@ -139,7 +128,7 @@ def _turn_of(
     folder = live.session.folder
     agent = directory.in_folder(agent, folder)
     model = directory.model_of(agent, above)
-    given, memory = (*given, *file_tools(live, model)), Notes()
+    given, memory = file_tools(live, model), Notes()
     if remembers(agent, live):
         own = (
             note for note in directory.notes() if note.agent == agent.id or (folder and note.folder == folder)
@@ -193,41 +182,31 @@ class AgentTurn(Frozen):
         return replace(message, **made)  # type: ignore[arg-type]
 
 
-def build_request(
-    turn: AgentTurn,
-    live: LiveSession,
-    functions: Sequence[Mapping[str, object]],
-    attempt: Attempt,
-    prompts: Prompts,
-    language: str,
-    *,
-    about_user: str = "",
-    skills: Sequence[Skill] = (),
-    wrap_up: bool = False,
-) -> ModelRequest:
-    """Return the request of a turn's next call; with `wrap_up` the model is told to end without tools.
-
-    `about_user` is what the user wrote about themselves for all assistants, `skills` those that the assistant
-    may read.
+class Told(Frozen):
+    """What a turn's model is told beside the conversation: the functions that it may call, what the user
+    wrote about themselves for all assistants, and the skills that the assistant may read.
     """
-    words = prompts.lines(language, "assistant")
+
+    functions: Sequence[Mapping[str, object]] = ()
+    about_user: str = ""
+    skills: Sequence[Skill] = ()
+
+
+def build_request(
+    turn: AgentTurn, live: LiveSession, also: Told, attempt: Attempt, words: Lines, *, wrap_up: bool = False
+) -> ModelRequest:
+    """Return the request of a turn's next call; with `wrap_up` the model is told to end without tools."""
     items = [*items_before(turn, live, words), *turn_items(turn.turn_id, turn, live, words)]
-    if told := news_of(turn, live, words):
-        items.append({"role": Role.USER, "content": told})
+    if news := news_of(turn, live, words):
+        items.append({"role": Role.USER, "content": news})
     nudge = words["wrap_up"] if wrap_up else words["after_empty"] if attempt.after_empty else ""
     if nudge:
         items.append({"role": Role.USER, "content": nudge})
-    return request_of(turn, live, items, functions, words, about_user, skills)
+    return request_of(turn, live, items, also, words)
 
 
 def request_of(
-    turn: AgentTurn,
-    live: LiveSession,
-    items: list[history.Item],
-    functions: Sequence[Mapping[str, object]],
-    words: Lines,
-    about_user: str,
-    skills: Sequence[Skill],
+    turn: AgentTurn, live: LiveSession, items: list[history.Item], also: Told, words: Lines
 ) -> ModelRequest:
     """Return a request that every provider accepts: it begins and ends with the user's words."""
     if not items or items[0]["role"] != Role.USER:
@@ -238,8 +217,7 @@ def request_of(
     if chat is not None and chat.context:
         files = history.files_text(chat.context, words, turn.agent_model)
         items.insert(0, {"role": Role.USER, "content": files})
-    skills = skills if READ_SKILL in map(name_of, functions) else ()
-    said = _system(turn, words, bool(functions), about_user, chat.instructions if chat else "", skills)
+    said = _system(turn, words, also, chat.instructions if chat else "")
     sent = [] if turn.task or not turn.memory else _sent(turn, live)[1]
     if notes := _notes_by_turn(turn, live, sent).get(""):
         said = f"{said}\n\n{_notes_text(notes, words, 'memory')}"
@@ -247,10 +225,9 @@ def request_of(
         said = "\n".join((f"{said}\n\n{words['done_means']}", *(f"- {item.text}" for item in criteria)))
     system: history.Item = {"role": Role.SYSTEM, "content": said}
     messages = (system, *history.merged(_with_last_pictures(items)))
-    tools, temperature = tuple(sorted(functions, key=name_of)), temperature_of(turn.agent.creativity)
-    provider, model = turn.agent_model.provider, turn.agent_model.model
-    request = ModelRequest(provider=provider, model=model, messages=messages, tools=tools)
-    return replace(request, effort=turn.agent.effort, folder=turn.folder, temperature=temperature)
+    tools, temperature = tuple(sorted(also.functions, key=name_of)), temperature_of(turn.agent.creativity)
+    how = {"effort": turn.agent.effort, "folder": turn.folder, "temperature": temperature}
+    return asked_of(turn.agent_model.seat, messages, tools=tools, **how)
 
 
 def items_before(turn: AgentTurn, live: LiveSession, words: Lines) -> list[history.Item]:
@@ -278,14 +255,12 @@ def name_of(function: Mapping[str, object]) -> str:
     return str(inner["name"]) if isinstance(inner, Mapping) else ""
 
 
-def _system(
-    turn: AgentTurn, words: Lines, has_tools: bool, about_user: str, folder: str, skills: Sequence[Skill]
-) -> str:
-    agent = turn.agent
+def _system(turn: AgentTurn, words: Lines, also: Told, folder: str) -> str:
+    agent, skills = turn.agent, also.skills if READ_SKILL in map(name_of, also.functions) else ()
     parts = [words["who"].format(name=agent.name)]
     parts += [words["role"].format(role=agent.role)] if agent.role else []
     parts += [agent.instructions.strip()] if agent.instructions.strip() else []
-    parts += [words["about_user"].format(text=about_user)] if about_user else []
+    parts += [words["about_user"].format(text=also.about_user)] if also.about_user else []
     parts += [words["folder"].format(text=folder)] if folder else []
     parts += length_words(agent.length, words)
     parts += [turn.notes] if turn.notes else []
@@ -293,7 +268,7 @@ def _system(
     parts += [words["pages"].format(pages=", ".join(agent.pages))] if agent.pages else []
     parts += ["\n".join((words["skills"].format(tool=READ_SKILL), *_told_of(skills)))] if skills else []
     parts += [words["others"]]
-    parts += [words["data"]] if has_tools else []
+    parts += [words["data"]] if also.functions else []
     return "\n\n".join(parts)
 
 

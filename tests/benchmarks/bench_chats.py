@@ -21,7 +21,7 @@ from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.engine import Engine, Plugs, Resources
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
-from app.engine.request import AgentTurn, Attempt, build_request
+from app.engine.request import AgentTurn, Attempt, Told, build_request
 from app.files.reader import FileReaders
 from app.markdown_page import as_html, tamed
 from app.providers.new_version import VersionFile
@@ -154,11 +154,13 @@ def perspective(short: bool) -> Result:
         mode="default",
     )
 
+    words = PROMPTS.lines("en", "assistant")
+
     def once(live: LiveSession, times: int) -> float:
         turn_now = replace(turn, follows=live.chat_session.chat.head)
         started = time.perf_counter()
         for _ in range(times):
-            build_request(turn_now, live, (), Attempt(), PROMPTS, "en")
+            build_request(turn_now, live, Told(), Attempt(), words)
         return (time.perf_counter() - started) / times
 
     pairs = [(once(long, 1) / 10_000, once(usual, 20) / 100) for _ in range(20 if short else 100)]

@@ -14,7 +14,7 @@ from app.core.store import StoredSession
 from app.engine.history import PastTurn, limit_for, summary_for, turns_to_replace
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
-from app.engine.request import AgentTurn, Attempt, build_request
+from app.engine.request import AgentTurn, Attempt, Told, build_request
 from tests.builders import PROMPTS, user_said
 from tests.engine.request_rules import as_sent, check_legal
 from tests.engine.test_turn import agent
@@ -107,7 +107,7 @@ def _turn(head: str) -> AgentTurn:
 
 
 def _sent(live: LiveSession, head: str) -> ModelRequest:
-    return build_request(_turn(head), live, (), Attempt(), PROMPTS, "en")
+    return build_request(_turn(head), live, Told(), Attempt(), PROMPTS.lines("en", "assistant"))
 
 
 def test_a_summary_holds_for_every_branch_behind_it_and_for_none_before_it() -> None:

@@ -26,7 +26,7 @@ from app.engine.council.record import MOST_CRUXES, PLAIN_SIGNS, Move, Moved, Quo
 from app.engine.debate import replies
 from app.engine.debate.families import without_names
 from app.engine.debate.notes import MOST_STATEMENT, MOST_WITH_FILES, shortened
-from app.engine.debate.perspective import asked_of
+from app.engine.debate.perspective import asked_as_set_up
 from app.engine.history import context_text, merged, tokens_of, with_seen
 from app.engine.names import label_of
 from app.engine.prompts import Prompts
@@ -368,7 +368,7 @@ class Requests:
         told.append((Role.USER, self._text("council-answer")))
         blocks = merged([{"role": role, "content": text} for role, text in told])
         blocks[0]["content"] = with_seen(self._debate.context, blocks[0]["content"])
-        return asked_of(speaker, {"role": Role.SYSTEM, "content": "\n\n".join(system)}, *blocks)
+        return asked_as_set_up(speaker, {"role": Role.SYSTEM, "content": "\n\n".join(system)}, *blocks)
 
     def small(self, speaker: Participant) -> ModelRequest:
         """Return the request for an answer of a model that takes no chat messages: the question alone."""
@@ -489,7 +489,7 @@ class Requests:
         system = [{"role": Role.SYSTEM, "content": "\n\n".join(head)}] if head else []
         files = [file for statement in view.statements if statement.by_user for file in statement.attachments]
         content = with_seen((*self._debate.context, *files), text)
-        return asked_of(speaker, *system, {"role": Role.USER, "content": content})
+        return asked_as_set_up(speaker, *system, {"role": Role.USER, "content": content})
 
     def _argued_text(self, who: str, view: ReaderView, prompt: str, notes: str = "", **told: object) -> str:
         """Return what a reader is sent of a debate: the question and files, what is settled and open,

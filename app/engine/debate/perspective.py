@@ -13,7 +13,7 @@ from app.core.council import Participant
 from app.core.files import with_files
 from app.core.frozen import Frozen
 from app.core.message import Message, MessageState, Role
-from app.core.provider import ModelRequest, one_message
+from app.core.provider import ModelRequest, asked_of, one_message
 from app.core.session import Debate
 from app.engine.debate.modes import ROLES, motion_of, role_name, system_prompt
 from app.engine.history import context_text, merged, summary_for, with_seen
@@ -131,19 +131,13 @@ def chat_request(turn: Turn, prompts: Prompts) -> ModelRequest:
     # What is seen comes before the brief, which names it: a request begins as the last one did.
     files = [file for item in shown if item.author.kind == "user" for file in item.attachments]
     messages_sent[0]["content"] = with_seen((*debate.context, *files), messages_sent[0]["content"])
-    return asked_of(speaker, system, *messages_sent)
+    return asked_as_set_up(speaker, system, *messages_sent)
 
 
-def asked_of(speaker: Participant, *messages: Mapping[str, object]) -> ModelRequest:
+def asked_as_set_up(speaker: Participant, *messages: Mapping[str, object]) -> ModelRequest:
     """Return the request that sends chat messages to a participant's model, as that was set up."""
-    provider, model = speaker.seat
-    return ModelRequest(
-        provider=provider,
-        model=model,
-        messages=messages,
-        effort=speaker.effort,
-        temperature=temperature_of(speaker.creativity),
-    )
+    temperature = temperature_of(speaker.creativity)
+    return asked_of(speaker.seat, messages, effort=speaker.effort, temperature=temperature)
 
 
 def _content(texts: Sequence[str]) -> object:

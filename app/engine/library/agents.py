@@ -249,6 +249,11 @@ class AgentModel(Frozen):
     local: bool = False
 
     @property
+    def seat(self) -> tuple[str, str]:
+        """Its provider and its name there."""
+        return self.provider, self.model
+
+    @property
     def name(self) -> str:
         """The model as a message names it."""
         return f"{self.provider}/{self.model}"

@@ -36,7 +36,7 @@ from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.memory import Memory
 from app.engine.prompts import Prompts
-from app.engine.request import AgentTurn, Attempt, build_request
+from app.engine.request import AgentTurn, Attempt, Told, build_request
 from app.engine.usage_book import UsageBook
 
 NEAR = 0.8
@@ -405,11 +405,14 @@ class Services(Frozen):
         self, turn: AgentTurn, live: LiveSession, attempt: Attempt, *, wrap_up: bool = False
     ) -> ModelRequest:
         """Return the request of a turn's next call, with the tools that its assistant has there."""
+        words = self.prompts.lines(live.session.language, "assistant")
+        return build_request(turn, live, self.told(turn), attempt, words, wrap_up=wrap_up)
+
+    def told(self, turn: AgentTurn) -> Told:
+        """Return what a turn's model is told beside the conversation."""
         functions = self.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
-        language, about = live.session.language, self.directory.about_user(turn.agent)
-        sent = (turn, live, functions, attempt, self.prompts, language)
-        skills = self.directory.skills.of(turn.agent)
-        return build_request(*sent, about_user=about, skills=skills, wrap_up=wrap_up)
+        about_user, skills = self.directory.about_user(turn.agent), self.directory.skills.of(turn.agent)
+        return Told(functions=functions, about_user=about_user, skills=skills)
 
 
 def started(live: LiveSession, turn: AgentTurn, call: ToolCall) -> ToolStarted:

@@ -25,7 +25,7 @@ from app.core.json_values import object_in
 from app.core.memory import Note
 from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.owned_tasks import end_tasks
-from app.core.provider import ModelRequest
+from app.core.provider import ModelRequest, asked_of
 from app.core.session import OF_FOLDER, Reason, Status
 from app.core.texts import clean_text
 from app.core.tool import FILES, MAX_INSTRUCTION, Control, ServerState, Tool, ToolError, ToolResult, is_page
@@ -102,17 +102,9 @@ def guided_request(
     messages.append({"role": Role.USER, "content": text})
     # The same request would give an empty answer again.
     temperature, stop = 0.8 if attempt.after_empty else 0.4, ("\n",) if offer and not offer.lines else ()
-    provider, model = turn.agent_model.provider, turn.agent_model.model
-    return ModelRequest(
-        provider=provider,
-        model=model,
-        messages=tuple(messages),
-        max_tokens=most,
-        temperature=temperature,
-        stop=stop,
-        opener=opener,
-        options=dict(request.SMALL_MODEL_OPTIONS),
-    )
+    how = {"temperature": temperature, "stop": stop, "opener": opener}
+    options = dict(request.SMALL_MODEL_OPTIONS)
+    return asked_of(turn.agent_model.seat, messages, max_tokens=most, options=options, **how)
 
 
 def _delegations(helpers: Sequence[Agent], words: str) -> tuple[ToolCall, ...]:
@@ -693,9 +685,9 @@ class ToolCalls:
             limit = "The limit of sub-agents for one message is reached. Go on with what you have."
             raise ToolError(failed(limit))
         # A member reads what it is to do in the conversation.
-        task, child_id = "" if at_once else job.task, child_id or new_id()
-        child = turn_below(turn, call.id, job.agent, live, directory, child_id, task, job.mode)
-        busy = partial(self._show_busy, child_id)
+        child = turn_below(turn, call.id, replace(job, task="") if at_once else job, live, directory)
+        child = replace(child, turn_id=child_id or child.turn_id)
+        busy = partial(self._show_busy, child.turn_id)
         shared = (live, self._services, child.author)
         speaker = SpeakerTurn(*shared, waits=context.waits, busy=busy, about=job.task)
         running: asyncio.Task[Outcome | None] | None = asyncio.current_task()

@@ -15,7 +15,7 @@ from app.core.errors import Failure, FailureKind, ProviderError
 from app.core.events import TurnFinished
 from app.core.frozen import Frozen
 from app.core.message import Author, Message, MessageState, Role, SummaryNote, Usage, new_message
-from app.core.provider import ModelRequest
+from app.core.provider import ModelRequest, asked_of, one_message
 from app.core.session import Reason, Status, counted
 from app.core.turns import last_answer
 from app.engine import history
@@ -243,8 +243,7 @@ def measured(turn: AgentTurn, live: LiveSession, past: History, count: history.T
 
 def _tokens(turn: AgentTurn, live: LiveSession, items: Sequence[Item], count: history.TokenCount) -> int:
     """Return about how many tokens items take that are sent to a turn's model."""
-    provider, model = turn.agent_model.provider, turn.agent_model.model
-    return count.of(live.id, ModelRequest(provider=provider, model=model, messages=tuple(items)))
+    return count.of(live.id, asked_of(turn.agent_model.seat, items))
 
 
 class Summarizing:
@@ -267,7 +266,7 @@ class Summarizing:
         if turn.agent_model.guided:
             return False
         turn = self._shown(turn)
-        facts = await self._services.models.facts(turn.agent_model.provider, turn.agent_model.model)
+        facts = await self._services.models.facts(*turn.agent_model.seat)
         limit = history.limit_for(facts, self._live.session.chat, self._services.directory.settings())
         count = self._services.count.of(self._live.id, request)
         asked = note == SummaryNote.ASKED
@@ -396,13 +395,9 @@ class Summarizing:
         text = services.prompts.text(language, prompt, until=until)
         if helper := self._helper(turn):
             content = history.as_transcript(items) + "\n\n" + text
-            messages = ({"role": Role.USER, "content": content},)
-            return ModelRequest(provider=helper.provider, model=helper.model, messages=messages)
-        functions = services.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
-        about_user = services.directory.about_user(turn.agent)
+            return one_message(*helper.seat, content)
         asked: list[Item] = [*items, {"role": Role.USER, "content": text}]
-        told = (about_user, services.directory.skills.of(turn.agent))
-        request = engine_request.request_of(turn, self._live, asked, functions, self._words, *told)
+        request = engine_request.request_of(turn, self._live, asked, services.told(turn), self._words)
         return replace(request, cache=turn_plan(turn, self._live, tail=True)) if tail else request
 
     async def _written(self, turn: AgentTurn, wanted: _Wanted, note: str) -> _Summary | None:
