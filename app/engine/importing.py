@@ -16,7 +16,7 @@ from app.core.errors import BadInput
 from app.core.frozen import Frozen
 from app.core.ids import derived_id, is_id, new_id, stamp
 from app.core.json_values import as_list, as_object, read_object
-from app.core.message import Author, Message, Role, limits_text
+from app.core.message import Author, Message, Role, limits_text, new_message
 from app.core.session import AgentMode, Chat, ChatSession, Debate, DebateTools, Session, Status
 from app.core.store import StoredSession
 from app.core.texts import clean_text, fenced, size_text
@@ -28,6 +28,7 @@ from app.engine.export.document import MOOT_SESSION
 from app.engine.prompts import Lines
 
 Kind = TypeVar("Kind")
+Found = Iterable["ForeignMessage | None"]
 
 # Larger values are milliseconds since 1970, not seconds.
 _MILLISECONDS = 100_000_000_000
@@ -56,6 +57,17 @@ class ForeignChat(Frozen):
     def session_id(self) -> str:
         """The id its session has here, the same whenever it is brought in."""
         return derived_id(self.app, self.source_id)
+
+
+def _chat_of(
+    app: str, source_id: str, title: str, found: Found, value: Mapping[str, Any], *dates: str
+) -> ForeignChat:
+    """Return a conversation of the messages found; `dates` name the fields of its beginning and last
+    change.
+    """
+    begun, changed = (moment(value.get(name)) for name in dates)
+    chat = ForeignChat(app=app, source_id=source_id, title=title, messages=tuple(filter(None, found)))
+    return replace(chat, created_at=begun, updated_at=changed)
 
 
 class ForeignApp(Frozen):
@@ -156,14 +168,8 @@ def _chats_of_chatgpt(value: Any, words: Lines) -> Iterator[ForeignChat]:
         if (raw := nodes[node_id].get("message")) is not None:
             where = f"mapping.{node_id}.message"
             found.append(_message_of_chatgpt(taken(raw, dict, where), model, words, where))
-    yield ForeignChat(
-        app="chatgpt",
-        source_id=text_in(value, "conversation_id", "id") or leaf,
-        title=text_in(value, "title"),
-        messages=tuple(filter(None, found)),
-        created_at=moment(value.get("create_time")),
-        updated_at=moment(value.get("update_time")),
-    )
+    source_id, title = text_in(value, "conversation_id", "id") or leaf, text_in(value, "title")
+    yield _chat_of("chatgpt", source_id, title, found, value, "create_time", "update_time")
 
 
 def _newest_leaf(nodes: Mapping[str, dict[str, Any]]) -> str:
@@ -260,14 +266,8 @@ def _chats_of_claude(value: Any, words: Lines) -> Iterator[ForeignChat]:
     model = text_in(value, "model") or _CLAUDE_NAME
     shown = enumerate(_shown_in_claude(value, raws))
     found = (_message_of_claude(raw, model, words, f"chat_messages[{place}]") for place, raw in shown)
-    yield ForeignChat(
-        app="claude",
-        source_id=text_in(value, "uuid") or text_in(raws[0] if raws else {}, "uuid"),
-        title=text_in(value, "name"),
-        messages=tuple(filter(None, found)),
-        created_at=moment(value.get("created_at")),
-        updated_at=moment(value.get("updated_at")),
-    )
+    source_id = text_in(value, "uuid") or text_in(raws[0] if raws else {}, "uuid")
+    yield _chat_of("claude", source_id, text_in(value, "name"), found, value, "created_at", "updated_at")
 
 
 def _shown_in_claude(value: dict[str, Any], raws: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -346,16 +346,10 @@ def _chats_of_lobe_chat(value: Any, words: Lines) -> Iterator[ForeignChat]:
     for (session_id, topic_id), talk in talks.items():
         topic, session = topics.get(topic_id, {}), sessions.get(session_id, {})
         # A sort that keeps the order of what has no date, or the same.
-        messages = tuple(message for _, message in sorted(talk, key=lambda item: item[0]))
+        found = [message for _, message in sorted(talk, key=lambda item: item[0])]
         title = text_in(topic, "title") or text_in(session.get("meta"), "title") or text_in(session, "title")
-        yield ForeignChat(
-            app="lobe-chat",
-            source_id=f"{session_id}/{topic_id}",
-            title=title,
-            messages=messages,
-            created_at=moment((topic or session).get("createdAt")),
-            updated_at=moment((topic or session).get("updatedAt")),
-        )
+        source_id, dated = f"{session_id}/{topic_id}", topic or session
+        yield _chat_of("lobe-chat", source_id, title, found, dated, "createdAt", "updatedAt")
 
 
 def _message_of_lobe_chat(
@@ -403,14 +397,10 @@ def _chats_of_open_webui(value: Any, words: Lines) -> Iterator[ForeignChat]:
     models = as_list(chat.get("models"))
     named = models[0] if models and isinstance(models[0], str) else _OPEN_WEBUI_NAME
     found = (_message_of_open_webui(raw, named, words, where) for where, raw in _shown_in_open_webui(chat))
-    yield ForeignChat(
-        app="open-webui",
-        source_id=text_in(value, "id") or text_in(chat, "id") or f"{chat.get('timestamp')}{named}",
-        title=text_in(value, "title") or text_in(chat, "title"),
-        messages=tuple(filter(None, found)),
-        created_at=moment(value.get("created_at")) or moment(chat.get("timestamp")),
-        updated_at=moment(value.get("updated_at")),
-    )
+    source_id = text_in(value, "id") or text_in(chat, "id") or f"{chat.get('timestamp')}{named}"
+    title = text_in(value, "title") or text_in(chat, "title")
+    whole = _chat_of("open-webui", source_id, title, found, value, "created_at", "updated_at")
+    yield replace(whole, created_at=whole.created_at or moment(chat.get("timestamp")))
 
 
 def _shown_in_open_webui(chat: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -638,15 +628,8 @@ def session_of(chat: ForeignChat, agent: Agent | None, language: str) -> tuple[C
     before = ""
     for item in chat.messages:
         author = USER_AUTHOR if item.by_user else Author(id=chat.app, name=item.name, path=(chat.app,))
-        message = Message(
-            id=new_id(),
-            turn_id=new_id(),
-            role=Role.USER if item.by_user else Role.ASSISTANT,
-            author=author,
-            content=item.text,
-            follows=before,
-            created_at=item.at or chat.created_at,
-        )
+        role, at = Role.USER if item.by_user else Role.ASSISTANT, item.at or chat.created_at
+        message = new_message(role, author, content=item.text, follows=before, created_at=at)
         before = message.turn_id
         messages.append(message)
     who = agent or Agent(id="", name="")

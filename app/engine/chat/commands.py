@@ -40,11 +40,16 @@ MAX_REASON = 2_000
 MODES = (AgentMode.DEFAULT, AgentMode.SETTINGS)
 
 
-def begun_with(message: Message, folder: str, asked_by: str, done_means: Sequence[str]) -> dict[str, Any]:
-    """Return what a session that begins with a message has. Raises BadInput for unfit criteria."""
+def begun_with(
+    message: Message, folder: str, asked_by: str, done_means: Sequence[str], **chat: Any
+) -> dict[str, Any]:
+    """Return what a session that begins with a message has, and its `chat` with these fields.
+    Raises BadInput for unfit criteria.
+    """
     title, at = title_of(message.content, message.attachments), message.created_at
-    begun = {"id": new_id(), "title": title, "status": Status.RUNNING, "created_at": at, "updated_at": at}
-    return {**begun, "folder": folder, "asked_by": asked_by, "criteria": criteria_of(done_means)}
+    begun: dict[str, Any] = {"id": new_id(), "title": title, "status": Status.RUNNING, "folder": folder}
+    begun |= {"created_at": at, "updated_at": at, "asked_by": asked_by, "criteria": criteria_of(done_means)}
+    return {**begun, "chat": Chat(budget_from=message.id, **chat)}
 
 
 def checked_text(text: str, attachments: core_message.Attachments) -> str:
@@ -181,19 +186,11 @@ class Chats:
         self._check_model(provider, model)
         agent = self._agent(assistant_id)
         message = user_message(checked_text(text, attachments), attachments, "", by=asked_by)
-        chat = Chat(
-            assistant_id=agent.id,
-            assistant_name=agent.name,
-            budget_from=message.id,
-            mode=checked_mode(mode),
-            language=self._language(),
-            effort=effort,
-            provider="" if once else provider,
-            model="" if once else model,
-            choice=model_for(message, provider, model) if once else None,
-            **own,
-        )
-        session = core_session.ChatSession(**begun_with(message, folder, asked_by, done_means), chat=chat)
+        own |= {"assistant_id": agent.id, "assistant_name": agent.name}
+        own |= {"mode": checked_mode(mode), "language": self._language(), "effort": effort}
+        chosen = {"provider": provider, "model": model}
+        own |= {"choice": model_for(message, **chosen)} if once else chosen
+        session = core_session.ChatSession(**begun_with(message, folder, asked_by, done_means, **own))
         return await self._sessions.start(session, message)
 
     async def send(

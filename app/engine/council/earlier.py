@@ -12,7 +12,7 @@ from dataclasses import replace
 from app.core.council import Ballot, MinorityView, Option, Verdict
 from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Position
 from app.core.errors import Failure, FailureKind
-from app.core.message import Author, CouncilPart, Message, MessageState, PartData, Role
+from app.core.message import Author, CouncilPart, Message, MessageState, PartData, Role, new_message
 from app.core.session import Council, Debate
 from app.engine.debate.replies import NEITHER, one_line
 
@@ -111,15 +111,8 @@ def _ballot(debate: Debate, ballot: Ballot) -> Message:
 
 
 def _message(message_id: str, author: Author, part: str, number: int, data: PartData) -> Message:
-    return Message(
-        id=message_id,
-        turn_id=message_id,
-        role=Role.ASSISTANT,
-        author=author,
-        part=part,
-        round=number,
-        data=data,
-    )
+    of = {"id": message_id, "part": part, "round": number, "data": data, "created_at": ""}
+    return new_message(Role.ASSISTANT, author, message_id, **of)
 
 
 def _leading(debate: Debate, number: int) -> str:

@@ -20,7 +20,7 @@ from app.core.events import GroupsChanged
 from app.core.json_values import as_list, objects_in, read_object, schema_list, schema_object
 from app.core.message import Attachments, Author, Role
 from app.core.provider import ModelRequest, one_message
-from app.core.session import AgentMode, Chat, GroupSession, GroupState, Reason, Status, counted
+from app.core.session import AgentMode, GroupSession, GroupState, Reason, Status, counted
 from app.core.texts import clean_text, fold, visible
 from app.core.tool import FILES, ToolChoice, assistants_called, told_of
 from app.engine.chat.commands import begun_with, checked_mode, checked_text
@@ -261,32 +261,18 @@ class Groups(Definitions[Group]):
         group = self.find(group_id)
         known = ((member, self._directory.agent(member)) for member in group.members)
         names = tuple(agent.name if agent else item for item, agent in known)
-        asks = group.ask_before_hand_over
-        state = GroupState(
-            id=group.id,
-            name=group.name,
-            members=group.members,
-            names=names,
-            turns_limit=group.turns_limit,
-            ask_before_hand_over=asks,
-        )
+        same = ("id", "name", "members", "turns_limit", "ask_before_hand_over")
+        state = GroupState(names=names, **{field: getattr(group, field) for field in same})
         self._check_leader(self._directory.models_for(group)[0])
         if not self._directory.members(state):
             raise BadInput("group_empty", group=group.name)
         message = user_message(checked_text(text, attachments), attachments, "", by=asked_by)
         language = self._language()
         name = self._prompts.line(language, "assistant", "orchestrator")
-        chat = Chat(
-            assistant_id=ORCHESTRATOR,
-            assistant_name=name,
-            budget_from=message.id,
-            mode=checked_mode(mode),
-            language=language,
-            effort=effort,
-            **own,
-        )
-        session = GroupSession(**begun_with(message, folder, asked_by, done_means), chat=chat, group=state)
-        return await self._sessions.start(session, message)
+        own |= {"assistant_id": ORCHESTRATOR, "assistant_name": name}
+        own |= {"mode": checked_mode(mode), "language": language, "effort": effort}
+        begun = begun_with(message, folder, asked_by, done_means, **own)
+        return await self._sessions.start(GroupSession(**begun, group=state), message)
 
     async def change_plan(self, session_id: str, plan: Plan | None) -> None:
         """Replace a session's plan; its assistants are told when they speak next."""

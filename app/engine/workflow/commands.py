@@ -17,7 +17,7 @@ from app.core.events import WorkflowsChanged
 from app.core.ids import utc_now
 from app.core.message import Attachments, UsageEntry
 from app.core.provider import one_message
-from app.core.session import Chat, Reason, Status, WorkflowSession, WorkflowState
+from app.core.session import Reason, Status, WorkflowSession, WorkflowState
 from app.core.texts import Texts, visible
 from app.engine.chat.commands import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
@@ -155,18 +155,12 @@ class Workflows(Definitions[WorkflowDefinition]):
         definition = with_assistants(self.find(definition_id), assistants)
         self._check_runs(definition)
         message = user_message(checked_text(command, attachments), attachments, "")
-        chat = Chat(
-            assistant_id=core_definitions.WORKFLOW,
-            assistant_name=definition.name,
-            budget_from=message.id,
-            language=self._language(),
-            **own,
-        )
+        who = {"assistant_id": core_definitions.WORKFLOW, "assistant_name": definition.name}
         work = WorkflowState(definition=definition, command=message.content, steps=begun(definition))
         asked = self._asked.pop(command.strip(), None)
         unsaid = () if asked is None else (asked,)
-        begins = begun_with(message, folder, "", done_means)
-        session = WorkflowSession(**begins, chat=chat, workflow=work, unsaid=unsaid)
+        begins = begun_with(message, folder, "", done_means, language=self._language(), **who, **own)
+        session = WorkflowSession(**begins, workflow=work, unsaid=unsaid)
         return await self._sessions.start(session, message)
 
     def who_does_what(self, definition: WorkflowDefinition, texts: Texts) -> str:

@@ -372,18 +372,10 @@ class WorkflowRun(ChatRun):
             turn_id, mode = self._turn_of(step.id) or new_id(), self._live.chat_session.chat.mode
             able = self._services.directory.in_folder(agent, self._live.session.folder)
             able, stack = replace(able, tools=(*agent.tools, STEP_TOOLS, FILES)), (WORKFLOW, agent.id)
-            turn = AgentTurn(
-                turn_id=turn_id,
-                agent=able,
-                agent_model=model,
-                stack=stack,
-                mode=mode,
-                task=self._prompt(step),
-                given=(STEP_TOOLS, *file_tools(self._live, model)),
-                parent_turn_id=self._root,
-                parent_call_id=call_id(running),
-                follows=self._command().turn_id,
-            )
+            given = (STEP_TOOLS, *file_tools(self._live, model))
+            turn = AgentTurn(turn_id=turn_id, agent=able, agent_model=model, stack=stack, mode=mode)
+            turn = replace(turn, task=self._prompt(step), given=given, follows=self._command().turn_id)
+            turn = replace(turn, parent_turn_id=self._root, parent_call_id=call_id(running))
             outcome, complete = await self._taken_to_end(tree, turn, speaker, step.id)
             reason = ""
             while complete is not None and step.done_means and not complete.failure:
