@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from app.core.errors import BadInput
 from app.core.frozen import Frozen
 from app.core.session_files import DEVICES, check_beside
-from app.core.texts import bare_links, visible
+from app.core.texts import MARK, bare_links, visible
 
 SKILL_FILE: Final = "SKILL.md"
 MOST_SKILLS: Final = 50
@@ -25,7 +25,6 @@ MOST_TOLD: Final = 2_000
 
 _NAME: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
 _TITLE: Final = re.compile(r"^# +(.{1,80})$", re.MULTILINE)
-_MARK: Final = re.compile("⟨U\\+[0-9A-F]+⟩")
 _SHELL_NAMES: Final = "bash sh shell zsh fish console terminal powershell ps1 cmd bat"
 _SHELLS: Final = ("", *_SHELL_NAMES.split())
 _PROGRAMS: Final = (
@@ -142,7 +141,7 @@ def digest_of(contents: Contents) -> str:
 def look_at(contents: Contents) -> SkillLook:
     """Return what the user should know of a skill's texts, word for word."""
     texts = [text_of(contents[path]) for path in sorted(contents)]
-    hidden = sum(len(_MARK.findall(visible(text))) - len(_MARK.findall(text)) for text in texts)
+    hidden = sum(len(MARK.findall(visible(text))) - len(MARK.findall(text)) for text in texts)
     links = dict.fromkeys(text[start:end] for text in texts for start, end in bare_links(text))
     pages = [text_of(data) for path, data in contents.items() if path.endswith(".md")]
     commands = dict.fromkeys(visible(line) for text in pages for line in _commands(text))

@@ -126,6 +126,10 @@ _JOINERS = re.compile(
 )
 
 
+MARK = re.compile("⟨U\\+[0-9A-F]+⟩")
+"""What `visible` puts in place of a character."""
+
+
 class _Signs(dict[int, str]):
     """Maps each character to what is shown for it, computed on first use: texts may be megabytes long."""
 

@@ -414,7 +414,7 @@ class Engine:
         self.skills = Skills(*shared)
         known = (self.providers, self.assistants, facts, self.skills)
         self._directory = AgentDirectory(documents, tools, *known)
-        self.models_for = self._directory.models_for
+        self.models_for, self.model_of = self._directory.models_for, self._directory.model_of
         free = Availability(self._policy, lambda _: None, lambda agent: agent in self.settings().held_back)
         self._slots = Slots(free, clock, sleep, lambda agent_id: self.queues.tell(agent_id))
         self._services = Services(

@@ -4,6 +4,7 @@ Notes are told in the user's own chats and groups alone: never in debates, counc
 session in which a program has spoken over MCP.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -16,7 +17,7 @@ from app.core.json_values import object_in
 from app.core.memory import MAX_NOTE, MOST_NOTES, MOST_PROPOSALS, MOST_TOLD, Note, Origin, SaidToProposal
 from app.core.message import Attachments, Message, MessageState, Role
 from app.core.store import Documents, Secrets, SessionStore
-from app.core.texts import clean_text
+from app.core.texts import MARK, visible
 from app.core.tool import READ_FILE_PART, ToolError
 from app.engine.history import tokens_of
 from app.engine.live_session import LiveSession
@@ -28,6 +29,10 @@ Proposals = Sequence[tuple[LiveSession, Message]]
 # What reads pages and files, with the argument that says which.
 _READS = {"web_fetch": "url", "read_file": "path", READ_FILE_PART: "name"}
 _SEARCH = "web_search"
+# The blanks between pieces that have more than small letters, as the pieces of a key have.
+_BETWEEN = re.compile(r"((?<!\S)[a-z]*[!-`{-~][!-~]*) +(?=[a-z]*[!-`{-~])")
+# A private key, or what is long and has digits among its letters, but in an address or a path.
+_LONG_KEY = re.compile(r"PRIVATE ?KEY-|(?<![\w/.~-])(?=[A-Za-z0-9+/]*[A-Za-z]\d+[A-Za-z])[A-Za-z0-9+/]{32,}")
 
 
 def remembers(agent: Agent, live: LiveSession) -> bool:
@@ -49,15 +54,22 @@ def origin_of(live: LiveSession, own: Collection[str]) -> tuple[str, str]:
         call = calls.get((message.turn_id, message.tool_call_id or ""))
         if message.by_user and message.attachments:
             return Origin.FILE, _names(message.attachments)
-        if message.role != Role.TOOL or message.state != MessageState.DONE or call is None:
+        if message.role != Role.TOOL or not message.ended or call is None:
+            continue
+        if call.name not in own:
+            # A server's word also where it has failed.
+            return Origin.TOOL, call.name.partition("__")[2] or call.name
+        if message.state != MessageState.DONE:
             continue
         if call.name in _READS:
             what = str((object_in(call.arguments) or {}).get(_READS[call.name], ""))[:MAX_NOTE]
             return Origin.PAGE if call.name == "web_fetch" else Origin.FILE, what
-        if call.name == _SEARCH or call.name not in own:
-            return Origin.TOOL, call.name.partition("__")[2] or call.name
+        if call.name == _SEARCH:
+            return Origin.TOOL, call.name
     context = live.session.chat.context if live.session.chat is not None else ()
-    return (Origin.FILE, _names(context)) if context else (Origin.CHAT, "")
+    # A conversation that was imported is somebody else's file.
+    source = _names(context) or (live.session.title if live.session.source else "")
+    return (Origin.FILE, source) if source else (Origin.CHAT, "")
 
 
 def _names(files: Attachments) -> str:
@@ -74,7 +86,13 @@ def told(notes: Iterable[Note], *, local: bool) -> Notes:
 
 
 def _tokens(note: Note) -> int:
-    return tokens_of(f"- {note.text}\n")
+    source = f" (from the {note.origin} {note.source})" if note.source else ""
+    return tokens_of(f"- {note.text}{source}\n")
+
+
+def _line(text: str) -> str:
+    """Return a text on one line, without what is not seen."""
+    return " ".join(MARK.sub("", visible(" ".join(text.split()))).split())
 
 
 @dataclass(eq=False, repr=False)
@@ -96,9 +114,9 @@ class Memory:
         """Return the notes of an assistant or a folder, the newest first."""
         return tuple(note for note in self.all() if (note.agent, note.folder) == (agent, folder))
 
-    def tokens(self, notes: Notes) -> int:
-        """Return how many tokens of an assistant's or a folder's notes are told."""
-        return sum(map(_tokens, told(reversed(notes), local=True)))
+    def tokens(self, notes: Notes, *, local: bool) -> int:
+        """Return how many tokens of an assistant's or a folder's notes a model is told."""
+        return sum(map(_tokens, told(reversed(notes), local=local)))
 
     async def add(self, note: Note) -> Note:
         """Keep a note; one with an id that is there already takes its place."""
@@ -135,28 +153,34 @@ class Memory:
 
     def checked(self, text: str) -> str:
         """Return the text of a note on one line. Raises BadInput for one that may not be kept."""
-        text = " ".join(clean_text(text).split())
+        text = _line(text)
         if not text:
             raise BadInput("text_empty")
         if len(text) > MAX_NOTE:
             raise BadInput("text_too_long", characters=len(text), most=MAX_NOTE)
-        if self._secrets.redact(text) != text:
+        joined, redact = _BETWEEN.sub(r"\1", text), self._secrets.redact
+        if (redact(text), redact(joined)) != (text, joined) or _LONG_KEY.search(joined):
             raise BadInput("note_has_key")
         return text
 
     # Proposals
 
-    def proposed(self, proposal: Note, said: Sequence[Message]) -> Note:
+    def proposed(self, proposal: Note, live: LiveSession, turn_id: str) -> Note:
         """Return a note that an assistant proposes in a turn, as it may be shown. Raises ToolError."""
         try:
             text = self.checked(proposal.text)
         except BadInput as error:
             raise ToolError("remember: a note has at most 500 characters, and never a key.") from error
+        said = live.turns.said_below(live.turns.root(turn_id))
         if sum(message.proposal is not None for message in said) >= MOST_PROPOSALS:
             raise ToolError("remember: three things in an answer are enough. Propose no more now.")
-        if any(note.text == text for note in self.of(agent=proposal.agent, folder=proposal.folder)):
-            raise ToolError("remember: this is remembered already.")
-        return replace(proposal, text=text)
+        waiting = (message.proposal for _, message in self.open_in(live) if message.proposal)
+        known = (*self.all(), *waiting)
+        if (text, proposal.agent, proposal.folder) in (
+            (note.text, note.agent, note.folder) for note in known
+        ):
+            raise ToolError("remember: this is remembered or proposed already.")
+        return replace(proposal, text=text, source=self._secrets.redact(_line(proposal.source)))
 
     def open_in(self, live: LiveSession) -> Proposals:
         """Return the proposals of a session that wait, the oldest first."""

@@ -165,6 +165,11 @@ def stays_here(status: ProviderStatus) -> bool:
     return (kind is not None and kind.in_moot) or on_this_computer(status.base_url)
 
 
+def is_here(status: ProviderStatus, model: str) -> bool:
+    """Say whether a model is on this computer; Ollama runs those named `cloud` elsewhere."""
+    return status.local and stays_here(status) and not model.endswith(("-cloud", ":cloud"))
+
+
 def check_provider(config: catalog.ProviderConfig) -> catalog.ProviderConfig:
     """Return a provider as it may be saved. Raises BadInput that names what is wrong with it."""
     if not _ID.fullmatch(config.id):

@@ -28,7 +28,7 @@ from app.core.store import Documents
 from app.core.tool import FILE_PARTS, FILES, SKILLS, ServerStatus, Tool, ToolChoice, ToolError, Tools, told_of
 from app.engine.library.definitions import Definitions, LibraryKind, Shared, Skills
 from app.engine.live_session import LiveSession
-from app.engine.providers import ProviderProblem
+from app.engine.providers import ProviderProblem, is_here
 
 SUB_AGENT = "subAgent"
 MAX_TASK = 20_000
@@ -535,5 +535,5 @@ class AgentDirectory:
             pdf=facts.pdf is True,
             window=window,
             tools=facts.tools,
-            local=status is not None and status.local,
+            local=status is not None and is_here(status, model),
         )

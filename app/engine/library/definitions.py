@@ -238,7 +238,8 @@ class Definitions(Generic[Definition]):
     def _free_id(self, wanted: str) -> str:
         """Return an id made of a name that nobody has yet."""
         base = _UNFIT.sub("-", wanted.strip().casefold()).strip("-._")[:48] or self._kind.name
-        known = {item.id.casefold() for item in self.all()}
+        # What is remembered for a deleted assistant is its own, also when it is brought back.
+        known = {item.id.casefold() for item in self.all()} | {n.agent for n in self._documents.notes()}
         free, number = base, 2
         while free in known:
             free, number = f"{base}-{number}", number + 1

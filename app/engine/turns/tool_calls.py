@@ -586,7 +586,7 @@ class ToolCalls:
         origin, source = origin_of(self._live, self._services.directory.own_tools())
         whom = {"agent": "" if folder else turn.agent.id, "folder": folder}
         made = replace(wanted, local=turn.agent_model.local, origin=origin, source=source, **whom)
-        return self._services.memory.proposed(made, self._live.turns.said(turn.turn_id))
+        return self._services.memory.proposed(made, self._live, turn.turn_id)
 
     def _started(self, turn: AgentTurn, call: ToolCall) -> Message:
         """Return the call's message that is being written; a run that was cut reuses its own,

@@ -406,13 +406,14 @@ class AssistantCommands(DefinitionCommands[Agent]):
         self._answer_proposals(section.cards)
         self._run(section.written, lambda of, text: memory.edit(of, text, editor.definition_id))
         self._run(section.delete_requested, self._delete_note)
-        for news in (bridge.memory_changed, bridge.memory_proposed, editor.shown):
+        for news in (bridge.memory_changed, bridge.memory_proposed, bridge.assistants_changed, editor.shown):
             news.connect(lambda *_: self._tasks.replace("memory", self._show_memory(editor)))
 
     async def _show_memory(self, editor: "AssistantEditor") -> None:
         memory, agent_id, section = self._engine.memory, editor.definition_id, editor.memory
-        notes = memory.of(agent=agent_id)
-        section.show_memory(notes, memory.tokens(notes))
+        notes, agent = memory.of(agent=agent_id), self.definitions.get(agent_id)
+        local = agent is not None and self._engine.model_of(agent).local
+        section.show_memory(notes, memory.tokens(notes, local=local))
         found = [(live, each) for live, each in await memory.open() if each.author.id == agent_id]
         if editor.definition_id == agent_id:
             section.cards.show_proposals(found)
