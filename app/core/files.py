@@ -128,12 +128,7 @@ class FileReader(Protocol):
         """
 
     async def as_it_looks(
-        self,
-        path: Path,
-        look: SeenAs,
-        on_progress: Progress = lambda _read, _all: None,
-        *,
-        password: str = "",
+        self, path: Path, look: SeenAs, on_progress: Progress = lambda *_: None, *, password: str = ""
     ) -> SeenFile:
         """Read a PDF file to be sent as it looks, with its text for models that cannot see it;
         cancelling ends that at once.

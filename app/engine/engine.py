@@ -150,14 +150,8 @@ def _of_session(
         folders = fingerprint in agents
         server = agents[fingerprint] if folders else of_server.get(fingerprint) if fingerprint else ""
         tools = tuple(known[key] for key in keys if key in known) if fingerprint else tuple(keys)
-        found = Permission(
-            server=server or "",
-            tools=tools,
-            count=len(keys),
-            keys=tuple(keys),
-            session_id=summary.id,
-            title=summary.title,
-        )
+        found = Permission(server=server or "", tools=tools, count=len(keys), keys=tuple(keys))
+        found = replace(found, session_id=summary.id, title=summary.title)
         yield replace(found, gone=server is None, folders=folders)
 
 

@@ -6,7 +6,7 @@ to the user is about, in a few words.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from operator import attrgetter
@@ -291,23 +291,13 @@ class _Maker:
         if summary.kind == "debate":
             debate = self._session.debate if self._session else None
             limits = RunLimits(usd=debate.council.max_usd if debate and debate.council else 0)
+        same = {name: getattr(summary, name) for name in ("id", "kind", "title", "cost_usd")}
+        row = WorkRow(state=state, says=" ".join(says.split()), needs=needs, limits=limits, **same)
+        row = replace(row, action=action, of=summary.speakers, since=summary.updated_at)
+        criteria = self._session.all_criteria() if self._session else ()
+        row = replace(row, reason_code=self._code, criteria=criteria)
         fields: dict[str, object] = {"who": self._who(), "stands": self._stands(), **own}
-        return WorkRow(
-            id=summary.id,
-            kind=summary.kind,
-            title=summary.title,
-            state=state,
-            needs=needs,
-            action=action,
-            of=summary.speakers,
-            says=" ".join(says.split()),
-            since=summary.updated_at,
-            cost_usd=summary.cost_usd,
-            limits=limits,
-            reason_code=self._code,
-            criteria=self._session.all_criteria() if self._session else (),
-            **fields,  # type: ignore[arg-type]
-        )
+        return replace(row, **fields)  # type: ignore[arg-type]
 
     def _asks(self, question: Message) -> WorkRow:
         names = {agent.id: agent.name for agent in self.directory.agents()}

@@ -532,13 +532,12 @@ def sum_of(prices: Iterable[float]) -> float | None:
     return known if known or not unpriced else None
 
 
+Prices = Mapping[str, float]
+_NO_PRICES: Prices = MappingProxyType({})
+
+
 def summary_of(
-    session_id: str,
-    record: Plain,
-    messages: int,
-    latest: str,
-    read_only: bool,
-    prices: Mapping[str, float] = MappingProxyType({}),
+    session_id: str, record: Plain, messages: int, latest: str, read_only: bool, prices: Prices = _NO_PRICES
 ) -> SessionSummary:
     """Return the summary of a session's record; see `summarised`."""
     session, partly = read_session(session_id, record)
@@ -546,7 +545,7 @@ def summary_of(
 
 
 def summarised(
-    session: Session, messages: int, latest: str, prices: Mapping[str, float], read_only: bool = False
+    session: Session, messages: int, latest: str, prices: Prices, read_only: bool = False
 ) -> SessionSummary:
     """Return a session's summary; `latest` is the time of its newest message, `prices` are those
     of all by their ids.

@@ -302,13 +302,9 @@ def _message_hit(summary: SessionSummary, record: dict[str, Any], needle: Needle
         return None
     wanted = len(needle.text)
     who, name, kind = (str(record["author"].get(key, "")) for key in ("id", "name", "kind"))
-    return Hit(
-        session=summary,
-        message_id=record["id"],
-        excerpt=excerpt(text, place, wanted),
-        author=Author(id=who, name=name, kind=kind),
-        by_user=record.get("role") == Role.USER and kind != "orchestrator",
-    )
+    author, shown = Author(id=who, name=name, kind=kind), excerpt(text, place, wanted)
+    by_user = record.get("role") == Role.USER and kind != "orchestrator"
+    return Hit(session=summary, message_id=record["id"], excerpt=shown, author=author, by_user=by_user)
 
 
 def _words_in(answer: str) -> str:

@@ -322,10 +322,7 @@ def lines_backwards(file_system: FileSystem, path: Path) -> Iterator[bytes]:
 
 
 def mended_size(
-    disk: FileSystem,
-    path: Path,
-    descriptor: int,
-    keep: Callable[[bytes, int], object] = lambda _tail, _start: None,
+    disk: FileSystem, path: Path, descriptor: int, keep: Callable[[bytes, int], object] = lambda *_: None
 ) -> int:
     """Make a log end with a newline, so that an unfinished record cannot swallow the next; return its size.
 

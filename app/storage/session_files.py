@@ -539,15 +539,8 @@ class _Folder:
     def _version(self, path: str, size: int, digest: str, by: Writer, moved_from: str = "") -> FileVersion:
         first = 0 if self._outside is None else -1
         last = max((line.version for line in self.lines if line.path == path), default=first)
-        return FileVersion(
-            path=path,
-            version=last + 1,
-            created_at=utc_now(),
-            bytes=size,
-            sha256=digest,
-            moved_from=moved_from,
-            **by._asdict(),
-        )
+        made = FileVersion(path=path, version=last + 1, created_at=utc_now(), **by._asdict())
+        return replace(made, bytes=size, sha256=digest, moved_from=moved_from)
 
     def _gone(self, path: str, by: Writer = USER) -> FileVersion:
         if (last := self.now.get(path)) is None:

@@ -25,6 +25,7 @@ from typing import Any
 
 from app.core import store
 from app.core.errors import BadInput, NotFound, StorageError
+from app.core.files import Progress
 from app.core.frozen import Frozen
 from app.core.ids import derived_id, is_id, stamp, utc_now
 from app.core.message import Message, UsageEntry
@@ -56,6 +57,12 @@ KEPT = 7
 MOST_RATIO = 50
 
 _MOST_NAME = 100
+
+
+def _untold(*_: object) -> None:
+    """Tell nobody."""
+
+
 _SMALL = ("settings.json", "providers.json", "mcp.json", "memory.json", "usage.jsonl", "schedule_runs.json")
 
 
@@ -163,11 +170,7 @@ def _way_of(data: bytes) -> int:
 
 
 def write_backup(
-    paths: DataPaths,
-    disk: FileSystem,
-    why: str,
-    target: Path | None = None,
-    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    paths: DataPaths, disk: FileSystem, why: str, target: Path | None = None, progress: Progress = _untold
 ) -> Backup:
     """Write a backup to `backups/`, which keeps the newest seven of each kind, or to `target`.
 
@@ -192,10 +195,7 @@ def write_backup(
 
 
 def _entries(
-    disk: FileSystem,
-    manifest: dict[str, Any],
-    files: list[tuple[str, Path]],
-    progress: Callable[[int, int], None],
+    disk: FileSystem, manifest: dict[str, Any], files: list[tuple[str, Path]], progress: Progress
 ) -> Iterator[tuple[str, bytes]]:
     count = 0
     for done, (name, file) in enumerate(files):
@@ -534,9 +534,7 @@ class FileArchive:
     _documents: JsonDocuments
     _disk: FileSystem = field(default_factory=FileSystem)
 
-    async def back_up(
-        self, why: str, target: str = "", progress: Callable[[int, int], None] = lambda _done, _total: None
-    ) -> store.Backup:
+    async def back_up(self, why: str, target: str = "", progress: Progress = _untold) -> store.Backup:
         """Write a backup; if cancelled, none. Raises StorageError."""
         place = Path(target) if target else None
         loop = asyncio.get_running_loop()

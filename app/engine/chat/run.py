@@ -129,13 +129,7 @@ class ChatRun(Run):
         await self._take(agent, spoken)
 
     async def _take(
-        self,
-        agent: Agent,
-        spoken: Speak,
-        *,
-        members: tuple[Agent, ...] = (),
-        given: tuple[str, ...] = (),
-        **fields: object,
+        self, agent: Agent, spoken: Speak, *, members: tuple[Agent, ...] = (), **fields: Any
     ) -> None:
         """Take an assistant's root turn, to its end or until the user must act."""
         directory = self._services.directory
@@ -143,7 +137,7 @@ class ChatRun(Run):
         choice = _choice_for(self._live.chat_session.chat, spoken)
         turn_id = choice.turn_id if choice else spoken.turn_id or new_id()
         fields = {"turn_id": turn_id, "follows": spoken.follows, **fields}
-        turn = root_turn(agent, self._live, directory, given=given, choice=choice, **fields)
+        turn = root_turn(agent, self._live, directory, choice=choice, **fields)
         tree = TurnTree(self._tree_context(members))
         # Another assistant may answer while nothing has been said, unless a group chose this one.
         may_move = not spoken.turn_id and self._live.session.group is None
@@ -176,19 +170,12 @@ class ChatRun(Run):
             self._live.change(chat=chat, reason="")
 
     def _tree_context(self, members: tuple[Agent, ...]) -> TreeContext:
-        live, services, language = self._live, self._services, self._live.session.language
+        live, services = self._live, self._services
         budget, waits = Budget(self._limits, (*_spent_by(live),), services.clock, live.tell_near), self._waits
         asks = live.session.group is not None and live.session.group.ask_before_hand_over
         asks_too = frozenset((SWITCH_ASSISTANT,)) if asks else frozenset[str]()
-        return TreeContext(
-            live=live,
-            services=services,
-            budget=budget,
-            language=language,
-            waits=waits,
-            members=members,
-            asks_too=asks_too,
-        )
+        context = TreeContext(live=live, services=services, budget=budget, waits=waits)
+        return replace(context, members=members, asks_too=asks_too)
 
     def _limits(self) -> Settings:
         return self._services.directory.settings().within(self._live.chat_session.chat.limits)

@@ -208,17 +208,9 @@ class Councils:
         known = (item for item in calibrations(self._documents.journal.all()) if item.model in models)
         compares = panel.compare if wanted.differences is None else wanted.differences
         merges, wanted_rounds = int(goes_on and ends == Ends.MERGE), rounds if goes_on and ends.votes else 0
-        council = Council(
-            calibrations=tuple(known),
-            differences=compares,
-            helper=helper,
-            panel=panel.name,
-            ends=ends,
-            merges=merges,
-            max_usd=wanted.max_usd,
-            offered_rounds=rounds,
-            wanted_rounds=wanted_rounds,
-        )
+        council = Council(helper=helper, panel=panel.name, ends=ends, calibrations=tuple(known))
+        council = replace(council, differences=compares, merges=merges, max_usd=wanted.max_usd)
+        council = replace(council, offered_rounds=rounds, wanted_rounds=wanted_rounds)
         return replace(session, debate=replace(session.debate, council=council))
 
     def assembled(self) -> tuple[Participant, ...]:

@@ -148,14 +148,8 @@ def _summed(calls_of: Calls, prices: Prices, taking: Sequence[Seat]) -> Estimate
     partly = len(known) < len(taking)
     money = (usd[0], usd[1]) if known and (paid or not partly) else None
     unasked = tuple(dict.fromkeys(pair for pair, _, _ in calls if pair not in prices))
-    return Estimate(
-        turns=len(taking),
-        tokens=(tokens[0], tokens[1]),
-        usd=money,
-        partly=partly,
-        free=not partly and not paid,
-        unasked=unasked,
-    )
+    found = Estimate(turns=len(taking), tokens=(tokens[0], tokens[1]), usd=money, unasked=unasked)
+    return replace(found, partly=partly, free=not partly and not paid)
 
 
 def price_range(words: Callable[..., str], estimate: Estimate, partly: str = "estimate.partly") -> str:

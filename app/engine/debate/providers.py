@@ -288,15 +288,8 @@ class DebateProviders:
         if thinks and window == WINDOW and not self.keeps_notes():
             window = self._fitting(live, speaker)
         given, said = self.taken(live, speaker) if thinks else (debate, messages)
-        turn = Turn(
-            debate=given,
-            messages=said,
-            speaker=speaker,
-            round=spoken.round,
-            window=window,
-            notes=notes_sent(live, window),
-            verdict=verdict,
-        )
+        turn = Turn(debate=given, messages=said, speaker=speaker, round=spoken.round, window=window)
+        turn = replace(turn, notes=notes_sent(live, window), verdict=verdict)
         if not thinks:
             return transcript_request(turn, self._prompts)
         # What others say first stands before the own opening where that was made without it.

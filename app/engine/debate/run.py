@@ -139,15 +139,8 @@ class StatementRun(Run):
         used = replace(directory.model_of(agent), row=None)
         turn_id, mode = begun_turn(self._live, message) or message.turn_id, self._live.session.mode
         marks = {name: getattr(message, name) for name in ("round", "why", "retakes", "part", "data")}
-        return AgentTurn(
-            turn_id=turn_id,
-            agent=agent,
-            agent_model=used,
-            stack=(author.id,),
-            mode=mode,
-            kind=author.kind,
-            marks=marks,
-        )
+        turn = AgentTurn(turn_id=turn_id, agent=agent, agent_model=used, stack=(author.id,), mode=mode)
+        return replace(turn, kind=author.kind, marks=marks)
 
     @contextmanager
     def _telling(self, reason: str) -> Iterator[None]:
@@ -166,9 +159,8 @@ class StatementRun(Run):
         live, services = self._live, self._services
         live.start_turn(turn.message())
         spent = [item for item in live.turns.said_below(turn.turn_id) if item.id > self._since]
-        budget, language = Budget(services.directory.settings, spent, services.clock), live.session.language
-        waits = self._waits
-        context = TreeContext(live=live, services=services, budget=budget, language=language, waits=waits)
+        budget = Budget(services.directory.settings, spent, services.clock)
+        context = TreeContext(live=live, services=services, budget=budget, waits=self._waits)
         await attach_servers(live, services.directory, turn.agent)
         speaker = self._speaker(turn.author)
         try:

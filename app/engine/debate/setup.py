@@ -122,15 +122,8 @@ def set_up_again(
     mode = session.DebateMode.ROUND_ROBIN if debate.is_council else debate.mode
     looks = any(attachment.data or attachment.pages for attachment in debate.context)
     options = tuple(option.text for option in debate.options)
-    setup = SetupDraft(
-        mode=mode,
-        context=bool(debate.context),
-        looks=looks,
-        seats=tuple(candidates.values()),
-        seed=debate.seed,
-        options=options,
-        **debate.chosen(),
-    )
+    setup = SetupDraft(mode=mode, seats=tuple(candidates.values()), options=options, **debate.chosen())
+    setup = replace(setup, context=bool(debate.context), looks=looks, seed=debate.seed)
     return Draft(text=debate.topic, setup=setup)
 
 
@@ -319,12 +312,6 @@ def _seat(seat_id: str, name: str, status: ProviderStatus, model: str) -> Partic
 
 
 def _seat_of(agent: Agent, used: AgentModel) -> Participant:
-    style = {"effort": agent.effort, "creativity": agent.creativity, "length": agent.length}
-    return Participant(
-        id=agent.id,
-        name=agent.name,
-        provider=used.provider,
-        model=used.model,
-        persona=agent.instructions,
-        **style,
-    )
+    seat = Participant(id=agent.id, name=agent.name, provider=used.provider, model=used.model)
+    seat = replace(seat, effort=agent.effort, creativity=agent.creativity, length=agent.length)
+    return replace(seat, persona=agent.instructions)

@@ -526,14 +526,6 @@ class AgentDirectory:
         images = row is not None and row.images if facts.images is None else facts.images
         label, window = status.label if status else provider_id, facts.window
         window = 0 if facts.source == FactSource.DEFAULT else window
-        return AgentModel(
-            provider=provider_id,
-            model=model,
-            row=row,
-            label=label,
-            images=images,
-            pdf=facts.pdf is True,
-            window=window,
-            tools=facts.tools,
-            local=status is not None and is_here(status, model),
-        )
+        found = AgentModel(provider=provider_id, model=model, row=row, label=label)
+        found = replace(found, images=images, pdf=facts.pdf is True, window=window, tools=facts.tools)
+        return replace(found, local=status is not None and is_here(status, model))

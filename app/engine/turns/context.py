@@ -45,6 +45,10 @@ Near = Callable[[str, float, float], None]
 Clock = Callable[[], float]
 
 
+def _untold(*_: object) -> None:
+    """Tell nobody."""
+
+
 class Budget:
     """The limits of one user message and what is used of them; a limit of 0 means none.
 
@@ -53,17 +57,13 @@ class Budget:
     """
 
     def __init__(
-        self,
-        settings: Callable[[], Settings],
-        spent_by: Sequence[Message],
-        clock: Callable[[], float],
-        near: Near = lambda *_: None,
+        self, settings: Callable[[], Settings], spent: Sequence[Message], clock: Clock, near: Near = _untold
     ) -> None:
         self._settings, self._clock, self._near = settings, clock, near
         self._model_calls = self._tool_rounds = 0
         self._cost_usd = self._seconds = 0.0
         children = set()
-        for message in spent_by:
+        for message in spent:
             if message.role in (Role.ASSISTANT, Role.SUMMARY):
                 self.note_answer(message)
                 self._seconds += message.seconds or 0.0
@@ -458,7 +458,11 @@ class TreeContext(Frozen):
     live: LiveSession
     services: Services
     budget: Budget
-    language: str
     waits: Waiting
     members: tuple[Agent, ...] = ()
     asks_too: frozenset[str] = frozenset()
+
+    @property
+    def language(self) -> str:
+        """The language of the session."""
+        return self.live.session.language

@@ -110,16 +110,9 @@ class ReportedCalls:
         if call is not None:
             server, reason = self._turn.agent_model.label, PromptReason.AGENT_ASKS
             names, kinds = (option.name for option in ask.options), (option.kind for option in ask.options)
-            prompt = Prompt(
-                question=call.name,
-                type=PromptType.APPROVAL,
-                tool=ask.title,
-                reason=reason,
-                arguments=ask.arguments,
-                server=server,
-                options=tuple(names),
-                kinds=tuple(kinds),
-            )
+            prompt = Prompt(question=call.name, type=PromptType.APPROVAL, reason=reason, tool=ask.title)
+            prompt = replace(prompt, server=server, arguments=ask.arguments)
+            prompt = replace(prompt, options=tuple(names), kinds=tuple(kinds))
             answer = await self._ask(self._turn, call, prompt) or answer
         self._models.answer_agent(ask.id, answer)
 
@@ -172,15 +165,8 @@ def asks_to_work(context: TreeContext, turn: AgentTurn) -> Outcome | None:
         return Outcome(TurnState.BROKEN, "", message)
     name, what = turn.agent_model.label, {"folder": turn.folder, "command": join_command(line)}
     arguments = dumps(what, ensure_ascii=False)
-    new = Prompt(
-        question=turn.folder,
-        type=PromptType.APPROVAL,
-        reason=PromptReason.AGENT_WORKS,
-        tool=name,
-        server=name,
-        consent=consent,
-        arguments=arguments,
-    )
+    new = Prompt(question=turn.folder, type=PromptType.APPROVAL, reason=PromptReason.AGENT_WORKS)
+    new = replace(new, tool=name, server=name, consent=consent, arguments=arguments)
     question = turn.message(Role.SYSTEM, prompt=new)
     live.finish_message(question, PromptAsked(session_id=live.id, message_id=question.id, prompt=new))
     return Outcome(TurnState.WAITING)

@@ -270,18 +270,9 @@ def newest_approval(live: LiveSession, turn: AgentTurn, call: ToolCall, reason: 
 def approval(call: ToolCall, tool: Tool, reason: str, folder: str = "") -> Prompt:
     """Return the question whether a call may run; `folder` is one of the user's that it is about."""
     server, about = tool.group if tool.consent else "", tool.description[:MAX_ABOUT] if tool.name else folder
-    return Prompt(
-        question=call.name,
-        type=PromptType.APPROVAL,
-        tool=tool.key,
-        arguments=call.arguments,
-        reason=reason,
-        server=server,
-        consent=tool.consent,
-        reads=tool.reads,
-        name=tool.name,
-        about=about,
-    )
+    asked = Prompt(question=call.name, type=PromptType.APPROVAL, reason=reason, arguments=call.arguments)
+    asked = replace(asked, tool=tool.key, name=tool.name, consent=tool.consent, reads=tool.reads)
+    return replace(asked, server=server, about=about)
 
 
 def denied(prompt: Prompt) -> str:
@@ -297,13 +288,8 @@ def denied(prompt: Prompt) -> str:
 def page_question(call: ToolCall, tool: Tool | None, content: str) -> Prompt:
     """Return a page's question to the user: the text that came with the page, never its HTML."""
     question = content[:MAX_QUESTION] or call.name
-    asked = Prompt(
-        question=question,
-        type=PromptType.TEXT,
-        tool=call.name,
-        arguments=call.arguments,
-        reason=PromptReason.PAGE,
-    )
+    asked = Prompt(question=question, type=PromptType.TEXT, reason=PromptReason.PAGE)
+    asked = replace(asked, tool=call.name, arguments=call.arguments)
     return asked if tool is None else replace(asked, server=tool.group, name=tool.name)
 
 
