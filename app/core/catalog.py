@@ -502,13 +502,13 @@ KINDS: tuple[ProviderKind, ...] = (*USUAL, *PRESETS, EXTERNAL_AGENT)
 _KEY_NAMES = (
     "sk", "rk", "pk", "gsk", "hf", "r8", "ghp", "gho", "ghs", "github_pat", "glpat", "pplx", "nvapi",
 )  # fmt: skip
+# How keys begin: those of the providers, and well-known ones of other services.
 KEY_STARTS: tuple[str, ...] = (
     *(f"{name}{end}" for name in _KEY_NAMES for end in "-_"),
     *dict.fromkeys(kind.key_prefix for kind in KINDS if kind.key_prefix),
     "AKIA",
     "ya29.",
 )
-"""How keys begin: those of the providers, and well-known ones of other services."""
 
 EMBEDDED_VOICES: tuple[str, ...] = ("Ada", "Ben", "Cleo")
 

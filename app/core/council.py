@@ -33,8 +33,8 @@ class Ends(StrEnum):
         return self in (Ends.VOTE, Ends.VERDICT)
 
 
+# A provider's id and a model.
 Seat = tuple[str, str]
-"""A provider's id and a model."""
 
 
 class Participant(Frozen):
@@ -265,8 +265,8 @@ class BlindPick(Frozen):
 PANEL, ALONE = "panel", "alone"
 PICKS = ("A", "B", "equal")
 
+# The highest confidence of each bin, in percent.
 BINS = (60, 80, 90, 100)
-"""The highest confidence of each bin, in percent."""
 
 
 def bin_of(sure: int) -> int:

@@ -231,6 +231,7 @@ class Rewritten(PartData):
     of_panel: bool = False
 
 
+# The class of a message's data by its part; what a message of another part holds is kept as it is stored.
 PART_DATA: Mapping[str, type[PartData]] = {
     **dict.fromkeys((CouncilPart.ANSWER, CouncilPart.TURN, CouncilPart.BALLOT), Position),
     **dict.fromkeys((CouncilPart.SOLO, CouncilPart.CHECK), Position),
@@ -245,4 +246,3 @@ PART_DATA: Mapping[str, type[PartData]] = {
     CouncilPart.DISSENT: Dissent,
     CouncilPart.REWRITE: Rewritten,
 }
-"""The class of a message's data by its part; what a message of another part holds is kept as it is stored."""

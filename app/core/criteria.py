@@ -15,8 +15,8 @@ from app.core.texts import clean_text
 MOST_CRITERIA: Final = 20
 MAX_CRITERION: Final = 500
 
+# The `part` of a checker's answer, and the id of the author that tells the worker what is not met.
 CRITERIA: Final = "criteria"
-"""The `part` of a checker's answer, and the id of the author that tells the worker what is not met."""
 
 
 class CriterionState(StrEnum):

@@ -53,8 +53,8 @@ class Busy(Frozen):
     limit: int | None = None
 
 
+# How many colours assistants have.
 COLOURS: Final = 8
-"""How many colours assistants have."""
 
 
 class Agent(Frozen):
@@ -126,8 +126,8 @@ class Group(Frozen):
     version: int = 1
 
 
+# The tool that hands a task over to a member of a group; each hand-over is asked about alone.
 SWITCH_ASSISTANT: Final = "switchAssistant"
-"""The tool that hands a task over to a member of a group; each hand-over is asked about alone."""
 
 _VARIABLE = re.compile(r"\{(\w[\w -]{0,39})\}")
 
@@ -185,14 +185,14 @@ class ServerPrompt(SavedPrompt):
         return dict(self.arguments)[variable]
 
 
+# The id and the kind of the author that leads a group.
 ORCHESTRATOR: Final = "orchestrator"
-"""The id and the kind of the author that leads a group."""
 
+# The id of the author that a workflow's own turn has.
 WORKFLOW: Final = "workflow"
-"""The id of the author that a workflow's own turn has."""
 
+# The group of tools that an assistant has in a step of a workflow.
 STEP_TOOLS: Final = "step"
-"""The group of tools that an assistant has in a step of a workflow."""
 
 
 class StepStatus(StrEnum):
@@ -208,10 +208,10 @@ class StepStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
+# The reason of a step that waits for a busy assistant.
 QUEUED: Final = "busy"
-"""The reason of a step that waits for a busy assistant."""
+# What such a step is said to be.
 QUEUED_STEP: Final = "queued"
-"""What such a step is said to be."""
 
 STEP_ENDED = (StepStatus.DONE, StepStatus.FAILED, StepStatus.SKIPPED, StepStatus.CANCELLED)
 

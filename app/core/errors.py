@@ -42,8 +42,8 @@ class StorageError(MootError):
     """The disk refused to read or write."""
 
 
+# The codes of what could not be written: as long as Moot runs it is kept in memory, and written later.
 UNWRITTEN = ("disk_full", "disk_error", "data_dir_gone")
-"""The codes of what could not be written: as long as Moot runs it is kept in memory, and written later."""
 
 
 class FailureKind(StrEnum):
@@ -92,6 +92,7 @@ class FailureKind(StrEnum):
     AGENT_REFUSED = "agent_refused"
 
 
+# The failures whose detail is in the provider's own words.
 BY_PROVIDER = frozenset((
     FailureKind.RATE_LIMIT, FailureKind.QUOTA, FailureKind.OVERLOADED, FailureKind.SERVER,
     FailureKind.BAD_RESPONSE, FailureKind.AUTHENTICATION, FailureKind.PERMISSION,
@@ -99,7 +100,6 @@ BY_PROVIDER = frozenset((
     FailureKind.CONTENT_FILTER, FailureKind.PROMPT_BLOCKED, FailureKind.MALFORMED_CALL,
     FailureKind.BAD_REQUEST, FailureKind.NO_TOOLS, FailureKind.INTERRUPTED,
 ))  # fmt: skip
-"""The failures whose detail is in the provider's own words."""
 
 
 class ProviderError(MootError):

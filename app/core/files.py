@@ -18,38 +18,37 @@ from typing import Final, Protocol
 from app.core.frozen import Frozen
 from app.core.message import Attachment, Message
 
+# What stands between two pages of a text, as in the output of other programs that read PDF files.
 NEW_PAGE: Final = "\f"
-"""What stands between two pages of a text, as in the output of other programs that read PDF files."""
 
 MOST_CHARACTERS: Final = 1_000_000
 MOST_BYTES: Final = 50_000_000
+# Of a longer text, a model that can call tools and whose window is unknown gets the beginning; it reads on
+# with a tool.
 LONG_TEXT: Final = 60_000
-"""Of a longer text, a model that can call tools and whose window is unknown gets the beginning;
-it reads on with a tool.
-"""
 
 _BEGINNING: Final = 8_000
 _PAGE_CHARACTERS: Final = 3_000
+# The longest side of a picture in pixels; models would make larger ones smaller.
 LONGEST_SIDE: Final = 1568
-"""The longest side of a picture in pixels; models would make larger ones smaller."""
 
+# The most characters of the files that every participant of a session gets, together.
 MOST_CONTEXT: Final = 400_000
-"""The most characters of the files that every participant of a session gets, together."""
 
+# The most pages of a document that are sent as pictures.
 MOST_PICTURES: Final = 20
-"""The most pages of a document that are sent as pictures."""
 
 PDF: Final = "application/pdf"
 MOST_PDF_BYTES: Final = 5_000_000
+# A PDF file with more bytes or pages is never sent as it is: providers take no more of a request, or charge
+# for it dearly.
 MOST_PDF_PAGES: Final = 100
-"""A PDF file with more bytes or pages is never sent as it is: providers take no more of a request,
-or charge for it dearly.
-"""
 
+# Pictures that are read, or named where the system cannot read them.
 IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic")
-"""Pictures that are read, or named where the system cannot read them."""
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
+# The media types of the documents that can be read, by the ends of their names.
 DOCUMENT_TYPES: Final = {
     ".pdf": PDF,
     ".docx": _OFFICE + "wordprocessingml.document",
@@ -66,15 +65,13 @@ DOCUMENT_TYPES: Final = {
     ".html": "text/html",
     ".htm": "text/html",
 }
-"""The media types of the documents that can be read, by the ends of their names."""
 
+# The usual encodings of texts that are not UTF-8, in the order in which they are named where several give the
+# same text.
 ENCODINGS = ("CP1252", "CP949", "CP932", "GB18030", "BIG5", "CP1250", "CP1251", "CP1253", "CP1254")
-"""The usual encodings of texts that are not UTF-8, in the order in which they are named
-where several give the same text.
-"""
 
+# Called while a document is read, with the number of pages that are read, and of all.
 Progress = Callable[[int, int], None]
-"""Called while a document is read, with the number of pages that are read, and of all."""
 
 
 class FileText(Frozen):
@@ -236,8 +233,8 @@ MOST_PICTURE_BYTES = 20_000_000
 MOST_PIXELS = 80_000_000
 MOST_ANSWER_PICTURES = 16
 PICTURE_TYPES = ("image/png", "image/jpeg", "image/webp")
+# Shown, by its first frame; it is sent to no model, because some take none.
 GIF = "image/gif"
-"""Shown, by its first frame; it is sent to no model, because some take none."""
 # Of what a tool returned: more is refused by Anthropic, the strictest.
 _MOST_SENT = 5_000_000
 _LONGEST_SENT = 8_000

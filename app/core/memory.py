@@ -6,15 +6,15 @@ from typing import Final
 from app.core.frozen import Frozen
 from app.core.texts import Texts
 
+# The tool that proposes a note, and its set, which only the user's own chats and groups are given.
 REMEMBER: Final = "remember"
-"""The tool that proposes a note, and its set, which only the user's own chats and groups are given."""
 MOST_NOTES: Final = 1_000
+# How many characters a note may have.
 MAX_NOTE: Final = 500
-"""How many characters a note may have."""
+# How many tokens of notes a model is told, the newest notes first.
 MOST_TOLD: Final = 4_000
-"""How many tokens of notes a model is told, the newest notes first."""
+# How many notes may be proposed in one answer.
 MOST_PROPOSALS: Final = 3
-"""How many notes may be proposed in one answer."""
 
 
 class Origin(StrEnum):

@@ -27,8 +27,8 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _YES = {"yes", "y", "true", "ja", "예", "네", "1"}
 _NO = {"no", "n", "false", "nein", "아니요", "아니오", "0"}
 
+# Stands for the value of a hidden field wherever an answer is kept.
 HIDDEN: Final = "(hidden)"
-"""Stands for the value of a hidden field wherever an answer is kept."""
 
 
 class FieldKind(StrEnum):
@@ -223,11 +223,11 @@ class CouncilPart(StrEnum):
     REWRITE = "rewrite"
 
 
+# The parts that are shown as rows; the others are read by Moot.
 SPOKEN = (
     *("", CouncilPart.QUESTION, CouncilPart.ANSWER, CouncilPart.MERGE, CouncilPart.TURN),
     *(CouncilPart.DISSENT, CouncilPart.SOLO, CouncilPart.CHECK),
 )
-"""The parts that are shown as rows; the others are read by Moot."""
 
 
 class MessageState(StrEnum):
@@ -239,8 +239,8 @@ class MessageState(StrEnum):
     FAILED = "failed"
 
 
+# The id of an author that is a program, which speaks through `moot mcp`; its kind is that of the user.
 MCP_CALLER: Final = "mcp"
-"""The id of an author that is a program, which speaks through `moot mcp`; its kind is that of the user."""
 
 
 class Author(Frozen):
@@ -316,13 +316,11 @@ class Consent(StrEnum):
     DENY = "deny"
 
 
+# What an answer begins with that chooses one of an external agent's own options; its number from 1 follows.
 AGENT_OPTION: Final = "option-"
-"""What an answer begins with that chooses one of an external agent's own options; its number from 1
-follows.
-"""
 
+# What an answer begins with that denies a call and tells the assistant the reason, which follows.
 DENY_BECAUSE: Final = "deny-"
-"""What an answer begins with that denies a call and tells the assistant the reason, which follows."""
 
 
 def denied_because(answer: str) -> str:
@@ -452,8 +450,8 @@ class Usage(Frozen):
         return self.input_tokens + self.output_tokens
 
 
+# The fields of `Usage` that are added up: all tokens and dollars.
 AMOUNTS = tuple(field.name for field in fields(Usage) if type(field.default) in (int, float, type(None)))
-"""The fields of `Usage` that are added up: all tokens and dollars."""
 
 
 class PartData(Frozen):
@@ -466,8 +464,8 @@ class PartData(Frozen):
 
 Data = TypeVar("Data", bound=PartData)
 
+# An answer that is written in less time came at once, and has no speed.
 SHORTEST_MEASURED_S = 0.2
-"""An answer that is written in less time came at once, and has no speed."""
 
 
 class Message(Frozen):
@@ -601,8 +599,8 @@ class Message(Frozen):
         return self.role == Role.USER and self.author.kind != "orchestrator"
 
 
+# Messages in their order.
 Messages = Sequence[Message]
-"""Messages in their order."""
 
 
 def finished_calls(messages: Iterable[Message]) -> Iterator[tuple[ToolCall, Message]]:

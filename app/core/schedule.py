@@ -35,8 +35,8 @@ class WhenMissed(StrEnum):
     SKIP = "skip"
 
 
+# The commands of the terminal that a schedule can give.
 SCHEDULED = ("ask", "council", "debate", "workflow")
-"""The commands of the terminal that a schedule can give."""
 
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 

@@ -21,8 +21,8 @@ from app.core.frozen import Frozen
 from app.core.json_values import object_in
 from app.core.texts import join_command
 
+# The placeholder in an MCP server's entry for a secret that is stored in the keyring.
 REFERENCE: Final = re.compile(r"\$\{secret:([^{}]{1,200})\}")
-"""The placeholder in an MCP server's entry for a secret that is stored in the keyring."""
 WINDOWS: Final = sys.platform == "win32"
 
 

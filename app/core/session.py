@@ -33,8 +33,8 @@ class ExportFormat(StrEnum):
 
 PDF: Final = "pdf"
 DOCX: Final = "docx"
+# The export with a session's files: a Markdown document and the files beside it.
 ZIP: Final = "zip"
-"""The export with a session's files: a Markdown document and the files beside it."""
 
 
 class Status(StrEnum):
@@ -66,8 +66,8 @@ class DebateMode(StrEnum):
     COUNCIL = "council"
 
 
+# The modes of debates in which one speaks after the other.
 CLASSIC_MODES = tuple(mode for mode in DebateMode if mode != DebateMode.COUNCIL)
-"""The modes of debates in which one speaks after the other."""
 
 MIN_ROUNDS, MAX_ROUNDS, DEFAULT_ROUNDS = 1, 10, 3
 

@@ -19,9 +19,10 @@ MOST_PATH: Final = 1_000
 MOST_NAME: Final = 240
 
 _PORTS: Final = tuple(f"{port}{number}" for port in ("com", "lpt") for number in range(10))
+# The names that Windows reserves, with any suffix.
 DEVICES: Final = frozenset(("con", "prn", "aux", "nul", "conin$", "conout$", *_PORTS))
-"""The names that Windows reserves, with any suffix."""
 
+# The suffixes of what a system starts, installs or opens by itself; of folders too.
 FORBIDDEN_SUFFIXES: Final = frozenset(
     """
     action ade adp apk app appimage appinstaller applescript application appref-ms appx appxbundle bas bat cab
@@ -35,7 +36,6 @@ FORBIDDEN_SUFFIXES: Final = frozenset(
     wflow workflow ws wsc wsf wsh xbap xlam xll xlm xlsm xltm xnk
     """.split()  # noqa: SIM905
 )
-"""The suffixes of what a system starts, installs or opens by itself; of folders too."""
 
 _OF_KEYS = "asc env gpg jks kdb kdbx key keychain keystore keytab ovpn p12 p8 pem pfx pgp pkcs12 ppk"
 KEY_SUFFIXES: Final = frozenset(_OF_KEYS.split())
@@ -80,10 +80,9 @@ class FileVersion(Frozen):
         return not self.sha256
 
 
+# What returns the contents that a file is to have of the version that is there, None for none, and its
+# contents.
 Make = Callable[[FileVersion | None, bytes], bytes]
-"""What returns the contents that a file is to have of the version that is there, None for none,
-and its contents.
-"""
 
 
 class Writer(NamedTuple):

@@ -48,8 +48,8 @@ class RunLimits(Frozen):
     usd: float = 0.0
 
 
+# What a run that is left alone for an hour may take.
 AN_HOUR = RunLimits(minutes=60, calls=500, usd=5.0)
-"""What a run that is left alone for an hour may take."""
 
 
 class Rule(Frozen):

@@ -20,8 +20,8 @@ MOST_FILES: Final = 200
 MOST_BYTES: Final = 5_000_000
 MOST_TEXT: Final = 100_000
 MOST_DESCRIPTION: Final = 1_024
+# How many tokens the names and descriptions of an assistant's skills may have together.
 MOST_TOLD: Final = 2_000
-"""How many tokens the names and descriptions of an assistant's skills may have together."""
 
 _NAME: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")
 _TITLE: Final = re.compile(r"^# +(.{1,80})$", re.MULTILINE)
@@ -83,8 +83,8 @@ class SkillLook(Frozen):
     commands: tuple[str, ...] = ()
 
 
+# The files of a skill by path.
 Contents = Mapping[str, bytes]
-"""The files of a skill by path."""
 
 
 def is_skill_name(name: str) -> bool:

@@ -104,16 +104,16 @@ _STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
+# Unicode categories that are invisible, or change where other text is drawn.
 _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
-"""Unicode categories that are invisible, or change where other text is drawn."""
 
+# Invisible characters of other categories: fillers, joiners, variation selectors.
 _BLANKS = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, 0x16FE4, 0x1D159}.union(
     range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)
 )
-"""Invisible characters of other categories: fillers, joiners, variation selectors."""
 
+# Ranges of new Unicode symbols: they are visible even where this Python does not know them yet.
 _NEW_EMOJI = range(0x1F000, 0x1FB00)
-"""Ranges of new Unicode symbols: they are visible even where this Python does not know them yet."""
 
 _SYMBOL = (
     "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u27bf\u2934\u2935\u2b00-\u2bff\u3030\u303d\u3297\u3299"
@@ -126,8 +126,8 @@ _JOINERS = re.compile(
 )
 
 
+# What `visible` puts in place of a character.
 MARK = re.compile("⟨U\\+[0-9A-F]+⟩")
-"""What `visible` puts in place of a character."""
 
 
 class _Signs(dict[int, str]):
@@ -614,10 +614,10 @@ def _with_letters(event: Any, letters: Iterator[str]) -> Any:
     return event
 
 
+# A formula in a text that is no Markdown, on lines of its own.
 ON_LINES = re.compile(r"^[ \t]*\$\$(?:(?!\n[ \t]*\n|\$\$).)+\$\$[ \t]*$", re.DOTALL | re.MULTILINE)
-"""A formula in a text that is no Markdown, on lines of its own."""
+# A formula in a text that is no Markdown, in a line; `$$` alone means something else in a shell.
 IN_A_LINE = re.compile(r"(\$\$(?![\s$])[^\n$]*[^\s$]\$\$)(?!\$)")
-"""A formula in a text that is no Markdown, in a line; `$$` alone means something else in a shell."""
 
 _TOKEN = re.compile(rb"\\.|\$\$|\n[ \t>]*(?=\n)", re.DOTALL)
 _CLOSING = {"\\[": "\\]", "\\(": "\\)", "$$": "$$"}
@@ -630,8 +630,8 @@ _MONEY = re.compile(r"\d[\d.,]*\s+[^\W\d_]{2,}[^\\]*$")
 _DOLLAR = "\x1a"
 _TRIES = 8
 
+# Returns the events of a text with their places, in bytes.
 Parser = Callable[[str], Iterable[tuple[Any, Any]]]
-"""Returns the events of a text with their places, in bytes."""
 
 
 def parsed_with_formulas(text: str, parser: Parser) -> Iterable[tuple[Any, Any]]:

@@ -56,22 +56,21 @@ class ServerProblem(StrEnum):
     FAILED = "server_failed"
 
 
+# What of a server's tool the user's consent is bound to: each has a digest in the consent, in this order.
 PARTS: Final = ("name", "description", "schema", "effects", "page")
-"""What of a server's tool the user's consent is bound to: each has a digest in the consent, in this order."""
 
 READ_FILE_PART: Final = "read_file_part"
+# The tool that reads pages of a long attached file, and its set, which a turn is given where there is such a
+# file.
 FILE_PARTS: Final = "file_parts"
-"""The tool that reads pages of a long attached file, and its set, which a turn is given
-where there is such a file.
-"""
 
+# The set of tools for the files of a session; debates have none.
 FILES: Final = "files"
-"""The set of tools for the files of a session; debates have none."""
 READ_SKILL: Final = "read_skill"
+# The tool that reads a skill, and its set, which an assistant has whose skills are allowed.
 SKILLS: Final = "skills"
-"""The tool that reads a skill, and its set, which an assistant has whose skills are allowed."""
+# How many characters a hand-over to a member may have.
 MAX_INSTRUCTION: Final = 50_000
-"""How many characters a hand-over to a member may have."""
 
 
 class ToolResult(Frozen):

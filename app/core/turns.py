@@ -52,8 +52,8 @@ class Item(NamedTuple):
     about: Sequence[Message] = ()
 
 
+# A called turn, and the called turns around what it holds, itself among them.
 _Called = tuple[str, tuple[str, ...]]
-"""A called turn, and the called turns around what it holds, itself among them."""
 
 
 class Turns:

@@ -32,8 +32,8 @@ from app.engine.library.definitions import MAX_NAME, Definitions, LibraryKind
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 
+# How long a reason or a note may be.
 MAX_TEXT = 4_000
-"""How long a reason or a note may be."""
 _CONCLUDING = (CouncilPart.BALLOT, CouncilPart.READING)
 
 JOURNAL_KIND = LibraryKind(Decision, "decision", attrgetter("journal"), JournalChanged, (), by_name=False)
@@ -59,8 +59,8 @@ class Journal(Definitions[Decision]):
     A debate or a council that ends with a verdict has an entry without a decision, until the user decides.
     """
 
+    # Returns the date where the user is.
     today: Callable[[], date] = staticmethod(_today)
-    """Returns the date where the user is."""
     _told: date | None = None
 
     def __init__(
@@ -307,14 +307,14 @@ def _text(text: str) -> str:
     return found
 
 
+# How many characters of a question the title and the line below it have.
 MOST_TITLE, MOST_LEAD = 160, 600
-"""How many characters of a question the title and the line below it have."""
+# How many sentences of a case or of a view a page has room for.
 SENTENCES = 3
-"""How many sentences of a case or of a view a page has room for."""
 _SENTENCE = re.compile(r"(?<=[.?!。？！])\s+")
 
+# The name of who holds an option, and how sure that one was, in percent.
 Holder = tuple[str, int | None]
-"""The name of who holds an option, and how sure that one was, in percent."""
 
 
 class MemoOption(Frozen):
@@ -522,8 +522,8 @@ def _shortened(text: str) -> str:
 MEMO_FORMATS = (ExportFormat.MARKDOWN, ExportFormat.HTML, PDF, DOCX)
 _INK, _QUIET, _LINE, _ACCENT = "#1f1e1b", "#66635b", "#d9d5cb", "#3b5bdb"
 _HEADING = "font-weight:600;line-height:120%"
+# The widths of the column of labels and of that of the text, in pixels.
 LABELS, TEXT = 148, 560
-"""The widths of the column of labels and of that of the text, in pixels."""
 _STYLE = (
     f"body{{font-family:Pretendard,Inter,system-ui,sans-serif;font-size:15px;line-height:155%;color:{_INK}}}"
     "table{border-collapse:collapse}td{vertical-align:top;padding:0}"

@@ -23,8 +23,8 @@ from app.engine.history import tokens_of
 from app.engine.live_session import LiveSession
 
 Notes = tuple[Note, ...]
+# Messages with proposed notes, each with its session.
 Proposals = Sequence[tuple[LiveSession, Message]]
-"""Messages with proposed notes, each with its session."""
 
 # What reads pages and files, with the argument that says which.
 _READS = {"web_fetch": "url", "read_file": "path", READ_FILE_PART: "name"}

@@ -17,8 +17,8 @@ from app.core.texts import KOREAN_READINGS
 USER_NAMES: tuple[str, ...] = ("User", "사용자")
 USER_LABEL = "User"
 _THROUGH_MCP = "(through MCP)"
+# A pattern of the labels of programs.
 LABEL_OF_PROGRAM = rf"[^\[\]［］\n]{{0,80}} {re.escape(_THROUGH_MCP)}"
-"""A pattern of the labels of programs."""
 
 _PARTICLE = (
     "(?:이라면|선생님|이랑|에게|한테|께서|께선|으로|처럼|보다|부터|까지|이여|라면|"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from app.core.texts import LANGUAGES, Texts
 
+# The texts of a file of `key = text` lines, by their keys.
 Lines = Mapping[str, str]
-"""The texts of a file of `key = text` lines, by their keys."""
 
 
 class Prompts:

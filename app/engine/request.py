@@ -32,8 +32,8 @@ from app.engine.memory import Notes, remembers, told
 from app.engine.names import label_of
 from app.engine.prompts import Lines, Prompts
 
+# How many of its last messages a debate sends where nothing else is chosen.
 WINDOW = 15
-"""How many of its last messages a debate sends where nothing else is chosen."""
 
 
 class Attempt(Frozen):

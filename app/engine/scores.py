@@ -6,14 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from app.core.council import BINS, FAILED, HELD, PANEL, Calibration, CastVote, Decision, bin_of, wilson
 from app.core.frozen import Frozen
 
+# How many votes with a known outcome a model needs before a sentence, a score, and its hit rates say
+# something.
 FEW, ENOUGH, CALIBRATED = 5, 10, 20
-"""How many votes with a known outcome a model needs before a sentence, a score,
-and its hit rates say something.
-"""
+# From which difference on, in percent, a model is a little, and much, surer or less sure than it was right.
 ABOUT, MUCH = 10, 20
-"""From which difference on, in percent, a model is a little, and much, surer or less sure than it was
-right.
-"""
 
 
 class Score(Frozen):

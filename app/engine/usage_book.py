@@ -18,8 +18,8 @@ from app.core.provider import ModelRequest, Models
 from app.core.settings import Settings
 from app.core.store import UsageLedger
 
+# What each name had of a month, the dearest first.
 Shares = list[tuple[str, Total]]
-"""What each name had of a month, the dearest first."""
 
 
 class MonthReport(Frozen):

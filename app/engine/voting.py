@@ -63,10 +63,10 @@ _ARGUMENTS = (
 PREMISES = tuple(zip(_ARGUMENTS[::2], _ARGUMENTS[1::2], strict=True))
 # Of those who guess, one in 28 misses no more.
 MOST_MISSED = 1
+# The code of why a model that votes does not judge, with how many premises it missed, of how many.
 MISSED_PREMISES = "missed_premises"
-"""The code of why a model that votes does not judge, with how many premises it missed, of how many."""
+# About how many tokens a call of the check reads and writes.
 CALL_TOKENS = (70, 10)
-"""About how many tokens a call of the check reads and writes."""
 
 # As many as a ballot has: a model may think first.
 _MOST_TOKENS = 400

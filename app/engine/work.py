@@ -143,8 +143,8 @@ class WorkRow(Frozen):
 
 
 SCHEDULE = "schedule"
+# Later than every time in ISO 8601.
 NEVER = "~"
-"""Later than every time in ISO 8601."""
 _ORDER = {state: place for place, state in enumerate(WorkState)}
 # Why work was put aside without anything being wrong.
 _PUT_ASIDE = ("", Reason.BY_USER, Reason.FORKED, Reason.FROM_FILE)

@@ -18,8 +18,8 @@ _READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) |
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
+# A file's size in bytes and the time of its last change in nanoseconds.
 Stamp = tuple[int, int]
-"""A file's size in bytes and the time of its last change in nanoseconds."""
 
 
 class FileStat(NamedTuple):

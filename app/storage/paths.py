@@ -4,6 +4,7 @@ import os
 import sys
 from pathlib import Path
 
+# The folders of the definitions, which are also the names of their attributes of `JsonDocuments`.
 DEFINITIONS = (
     "assistants",
     "groups",
@@ -14,7 +15,6 @@ DEFINITIONS = (
     "saved_prompts",
     "schedules",
 )
-"""The folders of the definitions, which are also the names of their attributes of `JsonDocuments`."""
 
 
 class DataPaths:

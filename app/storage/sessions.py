@@ -347,8 +347,8 @@ class LogWriter:
             _LOGGER.exception("a session's log could not be written")
 
 
+# How long text that streams is gathered before the writer's thread is woken for it.
 TEXT_SECONDS = 0.1
-"""How long text that streams is gathered before the writer's thread is woken for it."""
 STORED = (
     events.SessionStarted,
     events.SessionChanged,

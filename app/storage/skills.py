@@ -28,11 +28,11 @@ from app.storage.threads import InThread, awaited
 
 # The kind of a skill in the trash, and how its file there ends.
 SKILL_KIND, ZIP = "skill", ".zip"
+# Where Claude Code, Codex, Gemini CLI, opencode and Cursor keep skills, in a home and in a project.
 PLACES: Final = (
     ".claude/skills", ".codex/skills", ".agents/skills", ".gemini/skills", ".config/opencode/skill",
     ".config/opencode/skills", ".opencode/skill", ".opencode/skills", ".cursor/skills",
 )  # fmt: skip
-"""Where Claude Code, Codex, Gemini CLI, opencode and Cursor keep skills, in a home and in a project."""
 
 _MOST_ENTRIES: Final = 10 * skills.MOST_FILES
 _LIMITS: Final = Limits(file=50 << 20, unpacked=50 << 20, entry=skills.MOST_BYTES, entries=_MOST_ENTRIES)

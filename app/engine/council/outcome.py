@@ -125,8 +125,8 @@ class CouncilOutcome(Frozen):
         return len({astuple(claim) for claim in (*self.claims, *self.cruxes)})
 
 
+# How many views of the minority are shown in full; the others are a line.
 IN_FULL = 2
-"""How many views of the minority are shown in full; the others are a line."""
 
 
 def who_may_join(record: Record, result: CouncilOutcome) -> Message | None:

@@ -16,11 +16,11 @@ from app.engine.debate.setup import distinct, voice_of
 from app.engine.library.definitions import Definitions, LibraryKind
 from app.engine.scores import ENOUGH, Score
 
+# How participants are asked who are no panel.
 NO_PANEL = Panel(id="", name="")
-"""How participants are asked who are no panel."""
 SEATS = {1: 3, 2: 2, 3: 3, 4: 3}
+# From five families up; with four or more one family is kept free for the judge.
 MOST_SEATS = 4
-"""From five families up; with four or more one family is kept free for the judge."""
 
 _SHARED = ("name", "participants", "rounds", "judge", "compare", "debates")
 PANEL_KIND = LibraryKind(Panel, "panel", attrgetter("panels"), PanelsChanged, _SHARED, "panel_order")

@@ -30,8 +30,8 @@ from app.engine.debate.modes import asks_about_motion, side_of, yes_and_no
 from app.engine.debate.perspective import is_said
 
 MOST_CRUXES = 3
+# A claim decides the answer where the shares of those who hold it differ at least by so much.
 APART = 0.5
-"""A claim decides the answer where the shares of those who hold it differ at least by so much."""
 
 
 def cruxes(
@@ -184,10 +184,10 @@ def _place(part: str, source: str) -> tuple[int, bool]:
     return -1, False
 
 
+# The parts that say what a participant holds after a round, the first that is known counts.
 VOTES = (CouncilPart.BALLOT, CouncilPart.TURN)
-"""The parts that say what a participant holds after a round, the first that is known counts."""
+# What a vote without a confidence counts for, in percent.
 UNSURE = 50
-"""What a vote without a confidence counts for, in percent."""
 
 
 class Vote(Frozen):
@@ -235,24 +235,24 @@ class Record:
         self.debate = debate
         self.council = debate.council or earlier_council(debate)
         messages = with_earlier(debate, messages)
+        # The messages with those that are interim.
         self.all = messages
-        """The messages with those that are interim."""
         if any(message.tool_calls for message in messages):
             messages = [message for message in messages if not message.is_interim]
         self.messages = messages
         places = [place for place, message in enumerate(messages) if message.part == CouncilPart.QUESTION]
+        # The places of the questions whose answers are compared by themselves.
         self.new = [place for place in places if messages[place].data_as(data.Question).is_new]
-        """The places of the questions whose answers are compared by themselves."""
+        # The messages since the last of them: since all were asked, or a what-if round began.
         self.since = messages[self.new[-1] :] if self.new else messages
-        """The messages since the last of them: since all were asked, or a what-if round began."""
         self._latest = messages[places[-1] :] if places else messages
+        # The question that was asked last.
         self.question = messages[places[-1]] if places else None
-        """The question that was asked last."""
+        # The text of the question that all were asked last.
         self.asked_all = messages[self.new[-1]].content if self.new else debate.topic
-        """The text of the question that all were asked last."""
         asked = self.since[0].data_as(data.Question) if self.new else data.Question()
+        # Whether all vote after the answers, without a turn before that.
         self.concludes = asked.concludes
-        """Whether all vote after the answers, without a turn before that."""
         # Who was not asked in a what-if round still says what it said before.
         self._heard = messages if asked.to else self.since
 

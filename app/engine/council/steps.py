@@ -30,10 +30,10 @@ from app.engine.voting import seat_of
 HELPER = "helper"
 # How many characters the answers of a blind pick have.
 LEAST_SIZE, MOST_SIZE = 400, 1_200
+# The parts that end with a trailer.
 TRAILERS = (CouncilPart.ANSWER, CouncilPart.TURN, CouncilPart.DISSENT, CouncilPart.SOLO, CouncilPart.CHECK)
-"""The parts that end with a trailer."""
+# The parts whose quotes are looked up in the files.
 QUOTING = (*TRAILERS, CouncilPart.MERGE)
-"""The parts whose quotes are looked up in the files."""
 
 
 class _TakenStep(Frozen, kw_only=False):

@@ -30,13 +30,13 @@ from app.engine.turns.context import TreeContext
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import CallPlan, SpeakerTurn
 
+# Who tells the worker what is not met.
 MOOT = Author(id=CRITERIA, name="Moot", kind="orchestrator", path=(CRITERIA,))
-"""Who tells the worker what is not met."""
 
 Criteria = tuple[Criterion, ...]
 
+# How often criteria are checked: work goes back twice at most.
 MOST_ROUNDS = 3
-"""How often criteria are checked: work goes back twice at most."""
 
 # Characters of the work that a checker reads, of what it says of a criterion, and of a quotation.
 MOST_WORK = 100_000

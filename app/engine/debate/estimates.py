@@ -44,8 +44,8 @@ _FINDING, _FOUND = 150, 60
 # What somebody writes who holds something else than most, and how many at most do.
 _DISSENT, _DISSENTERS = 170, (0, 2)
 
+# How often a participant reads the web before it answers, at most.
 MOST_READINGS = 3
-"""How often a participant reads the web before it answers, at most."""
 # What the call of a tool has, and what it finds.
 _CALLED, _FOUND_THERE = 40, 5_000
 

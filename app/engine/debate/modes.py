@@ -22,8 +22,8 @@ from app.engine.names import addressed, mentioned
 from app.engine.prompts import Prompts
 from app.engine.request import length_words
 
+# Who speaks next, and the code of why.
 Chosen = tuple[Participant, str]
-"""Who speaks next, and the code of why."""
 SpeakerRule = Callable[[Debate, tuple[Participant, ...], list[Message]], Chosen]
 
 

@@ -17,11 +17,11 @@ from app.engine.turns.reply import ReplyCleaner
 MOST_OPTION = 160
 OTHER = "other"
 MOST_OPTIONS = 5
+# What a judge chooses where no option holds up.
 NEITHER = "none"
-"""What a judge chooses where no option holds up."""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# How many characters an option has at most that must stand alone in a text to be chosen by it.
 SHORT = 3
-"""How many characters an option has at most that must stand alone in a text to be chosen by it."""
 
 _TRAILER = re.compile(r"\n[ \t>*`]*@@")
 _MAY_BE_TRAILER = re.compile(r"\n[\s>*`]*@?$")

@@ -9,8 +9,8 @@ from app.core.message import Attachments
 _SPEAKERS = ("#0C7A60", "#AB5030", "#2466D1", "#7A4FC4", "#8A6100", "#B03A78", "#00728A", "#5B6B1F")
 USER, QUIET = "#1f1e1b", "#66635b"
 
+# What a file of the JSON export says it is.
 MOOT_SESSION = "moot-session"
-"""What a file of the JSON export says it is."""
 
 
 class Citation(Frozen, kw_only=False):

@@ -177,8 +177,8 @@ def _link_text(text: str) -> str:
     return escape_markdown(text.strip("[]")).replace("]", "\\]")
 
 
+# As what a file of Markdown can be saved too.
 FILE_FORMATS = (ExportFormat.HTML, PDF, DOCX)
-"""As what a file of Markdown can be saved too."""
 _HEADING = re.compile(r"<(/?)h([3-6])>")
 
 

@@ -153,8 +153,8 @@ def _deepest(stack: Sequence[str], agents: Sequence[Agent], *below: Agent) -> in
     return min(agent.max_depth for agent in (*(agent for agent in agents if agent.id in stack), *below))
 
 
+# Who reads a file: an assistant, a group, the participants of a debate, or any assistant.
 Readers = Agent | Group | Sequence[Participant] | None
-"""Who reads a file: an assistant, a group, the participants of a debate, or any assistant."""
 
 # The start of the id of a temporary assistant, made for a role that no assistant has.
 MADE_FOR: Final = "role-"

@@ -179,8 +179,8 @@ def check_not_repeated(call: ToolCall, alike: int) -> None:
         raise ToolError(f"{again} It will not run again: use what it returned, or do something else.")
 
 
+# How often a model is asked again before its fault is the answer.
 MOST_REPEATS = 3
-"""How often a model is asked again before its fault is the answer."""
 
 SHORTEST_WAIT, LONGEST_WAIT = 0.5, 30.0
 # A provider that wants to be left alone for longer than this is not waited for, in seconds.
@@ -375,8 +375,8 @@ class MeteredCall:
         return self._price.saved(reported.cached_tokens, reported.cache_written_tokens, for_hour=for_hour)
 
 
+# A place at a provider: makes calls, which are yet to be asked, as long as it is held.
 Place = Callable[[ModelRequest], MeteredCall]
-"""A place at a provider: makes calls, which are yet to be asked, as long as it is held."""
 
 
 class Services(Frozen):

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from app.core.council import Participant
 from app.engine.names import USER_NAMES, aliases_of
 
+# The note of an answer that said there is nothing to add.
 PASSED = "passed"
-"""The note of an answer that said there is nothing to add."""
 
 _NOTHING_NEW = "[pass]"
 _DECORATION = "[(*_#> \t\"'“"
 _NOBODY = re.compile(r"(?!)")
 _CLOSING = r"[\])*_ \t\"'”]*"
+# The tags that open thinking at the beginning of an answer, each with the one that ends it.
 _THINKING = {
     **{f"<{name}>": f"</{name}>" for name in ("think", "thinking", "thought", "reasoning", "seed:think")},
     "[think]": "[/think]",
@@ -27,10 +28,9 @@ _THINKING = {
     "<|channel|>analysis<|message|>": "<|end|>",
     "<|start|>assistant<|channel|>analysis<|message|>": "<|end|>",
 }
-"""The tags that open thinking at the beginning of an answer, each with the one that ends it."""
 _FINAL = "<|channel|>final<|message|>"
+# What stands between thinking and the answer.
 _ANSWERING = (_FINAL, f"<|start|>assistant{_FINAL}", "<|start_response|>")
-"""What stands between thinking and the answer."""
 # `<|end|>` ends every part of such an answer, not only thinking.
 _ENDS = tuple(dict.fromkeys(end for end in _THINKING.values() if end != "<|end|>"))
 _TAGS = (*_THINKING, *_ENDS, *_ANSWERING)

@@ -189,8 +189,8 @@ def sources_text(answer: str, sources: Sequence[tuple[str, str]]) -> str:
     return "\n".join([f"{fence}\n\n---\n", *lines]) if lines else ""
 
 
+# How many messages a request has after one that was too long for the model.
 SHORT_WINDOW = 7
-"""How many messages a request has after one that was too long for the model."""
 SHOWN_ARGUMENTS = 300
 
 # Why there is no answer where its end says more than that.

@@ -155,8 +155,8 @@ def explain_refused_tools(failure: ProviderError, sent: Mapping[str, object]) ->
 
 Message = dict[str, Any]
 
+# The kinds of providers that do not speak OpenAI's API; each has a state of its own.
 OWN_PROTOCOLS = ("anthropic", "gemini")
-"""The kinds of providers that do not speak OpenAI's API; each has a state of its own."""
 
 _FIELDS = ("role", "content", "tool_calls", "tool_call_id")
 _NOT_OF_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
