@@ -10,7 +10,6 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from subprocess import SubprocessError
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon
@@ -19,7 +18,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from app.cli.commands.schedules import begin_in
 from app.cli.control import ControlServer
 from app.cli.printing.lines import error_line, load_texts
-from app.cli.running import open_in_window, run_for_another, start_background
+from app.cli.running import close_and_go_on, open_in_window, run_for_another
 from app.core.draft import SETUP, Draft
 from app.core.errors import MootError, StorageError
 from app.gui.controllers.window import WindowController
@@ -100,7 +99,7 @@ async def _connect_engine(
     moot, left = await open_in_window(paths, words.name, catalogue)
     moot.engine.schedules.begin = begin_in(moot)
     run, end = functools.partial(run_for_another, moot), window.close_requested.emit
-    server = ControlServer(paths.control, run, window.come_forward, end=end)
+    server = ControlServer(paths.control, run, window.come_forward, keeps=True, end=end)
     await server.start()
     await moot.engine.drafts.load()
     await _take_over_drafts(window, moot)
@@ -168,14 +167,8 @@ async def _back_up(moot: Moot) -> None:
 
 async def _close(moot: Moot, server: ControlServer) -> None:
     await server.close()
-    goes_on = moot.engine.schedules.is_active() and await asyncio.to_thread(
-        moot.engine.login_start.is_installed
-    )
-    await moot.close()
-    if goes_on:
-        # It has started with the computer, and gave way to this window.
-        with contextlib.suppress(OSError, SubprocessError):
-            await asyncio.to_thread(start_background, moot.paths)
+    # One that has started with the computer gave way to this window.
+    await close_and_go_on(moot)
 
 
 async def _show_error(error: MootError, language: str) -> None:

@@ -5,10 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from app.children.login_start import BackgroundAtLogin
+from app.cli import running
 from app.cli.arguments import Arguments
-from app.cli.control import ControlServer, UnansweredError, ask_to_yield
+from app.cli.control import ControlServer, UnansweredError, ask_to_yield, end_other, owner_keeps
 from app.cli.interrupt import Interrupt
-from app.cli.running import open_in_window, run_background
+from app.cli.printing.lines import load_texts
+from app.cli.running import open_in_window, run_background, write
+from app.cli.terminal import Nobody
 from app.core.errors import DataDirectoryBusy
 from app.storage.access import WriterLock
 from app.storage.paths import DataPaths
@@ -32,6 +36,52 @@ async def test_it_leaves_the_data_directory_to_another(data_dir: Path) -> None:
     assert not first.done()
     interrupted.close()
     assert await first == 0
+
+
+async def test_it_waits_for_the_end_of_a_command_in_a_terminal(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "TURN_S", 0.05)
+    paths = DataPaths(data_dir)
+    data_dir.mkdir()
+    lock = WriterLock(paths)
+    lock.acquire()
+    server = ControlServer(paths.control, Commands())
+    await server.start()
+    waiting = asyncio.create_task(run_background(paths, BACKGROUND, interrupted := Interrupt()))
+    other = asyncio.create_task(run_background(paths, BACKGROUND, Interrupt()))
+    given_up = asyncio.create_task(run_background(paths, BACKGROUND, ended := Interrupt()))
+    await asyncio.sleep(0.3)
+    assert not waiting.done() and not other.done()
+    ended.close()
+    assert await given_up == 0
+    await server.close()
+    lock.release()
+    # Each of the two may be the first, and the second one then has nothing to do.
+    done, _ = await asyncio.wait((waiting, other), return_when=asyncio.FIRST_COMPLETED)
+    assert len(done) == 1 and owner_keeps(paths.control)
+    interrupted.close()
+    if waiting in done:
+        assert await end_other(paths, Nobody(), load_texts("en")) == 0
+    assert (await waiting, await other) == (0, 0)
+
+
+@pytest.mark.parametrize("installed", [False, True])
+async def test_a_command_in_a_terminal_leaves_one_behind_for_its_schedules(
+    data_dir: Path, home: Path, installed: bool
+) -> None:
+    """Also where the one that started at login has ended, because there was no schedule yet."""
+    paths = DataPaths(data_dir)
+    if installed:
+        BackgroundAtLogin(data_dir).install()
+    values = {"action": "add", "name": "S", "every": "day", "time": "08:00", "words": ("debate", "Tabs?")}
+    added = Arguments(command="schedule", data_dir=str(data_dir), values=values)
+    assert await write(paths, added, Nobody(), Interrupt()) == 0
+    lock = WriterLock(paths)
+    if installed:
+        await until(lock.is_held)
+        assert await end_other(paths, Nobody(), load_texts("en")) == 0
+    assert not lock.is_held()
 
 
 async def test_it_gives_way_to_a_window(data_dir: Path) -> None:

@@ -33,7 +33,7 @@ class BackgroundAtLogin:
         """Say whether this Moot starts so, with this data directory."""
         if sys.platform == "win32":
             return self._in_registry() == self._text()
-        with contextlib.suppress(OSError, UnicodeDecodeError):
+        with contextlib.suppress(OSError, ValueError):
             return self._file.read_text(encoding="utf-8") == self._text()
         return False
 
@@ -74,8 +74,10 @@ class BackgroundAtLogin:
     def _named(self) -> Iterator[None]:
         try:
             yield
-        except OSError as error:
-            raise StorageError("login_start", path=self.place, detail=error.strerror or "") from error
+        except (OSError, ValueError) as error:
+            # No entry can hold every path.
+            detail = getattr(error, "strerror", "") or str(self._root)
+            raise StorageError("login_start", path=self.place, detail=detail) from error
 
     def _in_registry(self) -> str:
         if sys.platform == "win32":
@@ -103,5 +105,6 @@ def _escaped(word: str) -> str:
     """Return a word as it stands between quotation marks in a desktop entry."""
     for character in ("\\", '"', "`", "$"):
         word = word.replace(character, "\\" + character)
-    # The value of a key is unescaped once more before.
-    return word.replace("\\", "\\\\").replace("%", "%%")
+    # The value of a key is unescaped once more before, and ends with its line.
+    word = word.replace("\\", "\\\\").replace("%", "%%")
+    return word.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")

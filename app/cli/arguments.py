@@ -296,7 +296,20 @@ def parse_arguments(arguments: Sequence[str], texts: Texts) -> Arguments:
     given = vars(parsed).items()
     typed = _with_tuples({name: value for name, value in given if value is not None and value is not False})
     own = {name: typed.pop(name) for name in _FIELDS if name in typed}
+    if words := typed.get("words"):
+        # It is given later, by a process that is in another folder.
+        typed["words"] = _with_full_paths(words, parse_arguments(words, texts).values)
     return Arguments(**own, values=typed)
+
+
+def _with_full_paths(words: Sequence[str], values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the words of a command whose values these are, with full paths."""
+    read = {each for value in values.values() for each in (value if isinstance(value, tuple) else (value,))}
+    whole = []
+    for word in words:
+        option, equals, path = word.partition("=") if word.startswith("--") else ("", "", word)
+        whole.append(f"{option}{equals}{absolute(path)}" if absolute(path) in read else word)
+    return tuple(whole)
 
 
 def _with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:

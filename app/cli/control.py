@@ -81,6 +81,8 @@ class ControlServer:
     # Pauses all sessions because a window wants the data directory, and returns the ids of those that ran;
     # None where the window cannot have it now.
     give_way: GiveWay | None = None
+    # Whether this Moot lets schedules run.
+    keeps: bool = False
     # Ends this Moot as a signal does: what runs is paused and saved.
     end: Callable[[], None] | None = None
     _yields: bool = field(default=False, init=False)
@@ -101,7 +103,8 @@ class ControlServer:
         self._accepting = start_owned(self._accept(self._socket), name="control")
         port = self._socket.getsockname()[1]
         with storage_errors(self._path):
-            replace_text(self._path, json.dumps({"port": port, "token": self._token, "pid": os.getpid()}))
+            known = {"port": port, "token": self._token, "pid": os.getpid(), "keeps": self.keeps}
+            replace_text(self._path, json.dumps(known))
 
     @property
     def busy(self) -> bool:
@@ -337,9 +340,9 @@ async def end_other(paths: DataPaths, out: Out, texts: Texts) -> int:
         if not lock.is_held() and (owner is None or has_ended(owner)):
             await out.write(texts("cli.quit.done" if asked else "cli.quit.none") + "\n")
             return OK
-        # The owner may be just starting or ending; then nobody answers yet.
+        # The owner may be just starting or ending; then nobody answers yet. After it comes who waited.
         with contextlib.suppress(UnansweredError, psutil.NoSuchProcess):
-            if not asked and (pid := owner_pid(paths.control)) is not None:
+            if (not asked or (owner and has_ended(owner))) and (pid := owner_pid(paths.control)) is not None:
                 owner = psutil.Process(pid)
                 asked = (await _answer_to(paths.control, _END, _REQUEST_S)).get("exit") == 0
         await asyncio.sleep(_END_AGAIN_S)
@@ -376,6 +379,14 @@ def owner_pid(path: Path) -> int | None:
     except (OSError, ValueError):
         return None
     return pid if isinstance(pid, int) else None
+
+
+def owner_keeps(path: Path) -> bool:
+    """Say whether the process that last served here lets schedules run."""
+    try:
+        return _parse(path.read_bytes()).get("keeps") is True
+    except (OSError, ValueError):
+        return False
 
 
 async def _pass_on(interrupted: Interrupt, writer: asyncio.StreamWriter) -> None:

@@ -25,6 +25,7 @@ from app.cli.control import (
     UnansweredError,
     ask_to_yield,
     hand_over,
+    owner_keeps,
     owner_pid,
 )
 from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS
@@ -156,7 +157,7 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
         passing_on.cancel()
         await server.close()
         try:
-            await moot.close()
+            await close_and_go_on(moot)
         except StorageError as error:
             # What could not be saved is lost with this process, so the run is not complete. A command that
             # failed has given its reason, which closing gives again, but has not said what is lost.
@@ -208,6 +209,8 @@ def _texts(moot: Moot, arguments: Arguments) -> Texts:
 
 
 IDLE_S = 300.0
+# How often a Moot without a window looks whether a command in a terminal has ended, in seconds.
+TURN_S = 2.0
 _YIELD_TRIES = 150
 _YIELD_AGAIN_S = 0.1
 # An owner that answers nothing may be just starting or ending, or it is of an older version.
@@ -220,14 +223,22 @@ async def run_background(
     """Run the commands of other processes, and what is scheduled, until nothing has run for `idle_s` seconds
     and no schedule is active, or a window opens.
 
-    Returns at once where another Moot holds the data directory. Raises StorageError.
+    Returns at once where another Moot does that, and waits for the end of a command in a terminal. Raises
+    StorageError.
     """
-    try:
-        moot = await open_moot(paths.root, language=arguments.language)
-    except DataDirectoryBusy:
+    while not interrupted.is_set():
+        try:
+            moot = await open_moot(paths.root, language=arguments.language)
+            break
+        except DataDirectoryBusy:
+            if owner_keeps(paths.control):
+                return OK
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(interrupted.wait(), TURN_S)
+    else:
         return OK
     run, give_way = functools.partial(run_for_another, moot), functools.partial(put_away_all, moot)
-    server = ControlServer(paths.control, run, give_way=give_way, end=interrupted.close)
+    server = ControlServer(paths.control, run, give_way=give_way, keeps=True, end=interrupted.close)
     schedules = moot.engine.schedules
     schedules.begin = begin_in(moot)
     try:
@@ -248,6 +259,17 @@ async def run_background(
         await server.close()
         await moot.close()
     return OK
+
+
+async def close_and_go_on(moot: Moot) -> None:
+    """Close a Moot, and start one without a window for the schedules where it starts with the computer."""
+    goes_on = moot.engine.schedules.is_active() and await asyncio.to_thread(
+        moot.engine.login_start.is_installed
+    )
+    await moot.close()
+    if goes_on:
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            await asyncio.to_thread(start_background, moot.paths)
 
 
 def start_background(paths: DataPaths) -> int:

@@ -8,6 +8,7 @@ does not have is its last one.
 
 import contextlib
 import os
+import re
 import time
 from collections import deque
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -95,6 +96,35 @@ class ScheduleRun(Frozen):
     session_id: str = ""
     # Why it was missed, failed or paused: a Reason, a FailureKind or a WhyMissed.
     reason: str = ""
+
+
+_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
+# Where every zone and every system can say what time it is.
+_DATE = re.compile(r"2\d\d\d-\d\d-\d\d", re.ASCII)
+
+
+def wrong_field(schedule: Schedule) -> str:
+    """Return the name of a field that does not say what runs and when, "" for none."""
+    days = {Every.WEEK: range(7), Every.MONTH: range(1, 32)}.get(schedule.every, range(0))  # type: ignore[call-overload]
+    once = schedule.every == Every.ONCE
+    fits = {
+        "every": schedule.every in tuple(Every),
+        "time": _TIME.fullmatch(schedule.time),
+        "date": _DATE.fullmatch(schedule.date) and is_moment(schedule.date) if once else not schedule.date,
+        "on": bool(schedule.on) == bool(days) and set(schedule.on) <= set(days),
+        "missed": schedule.missed in tuple(WhenMissed),
+        "since": not schedule.since or is_moment(schedule.since, with_zone=True),
+        "words": schedule.words[:1] and schedule.words[0] in SCHEDULED,
+    }
+    return next((name for name, good in fits.items() if not good), "")
+
+
+def is_moment(text: str, *, with_zone: bool = False) -> bool:
+    """Say whether a text is a day, or a day and time (ISO 8601), with a zone or without."""
+    try:
+        return (datetime.fromisoformat(text).tzinfo is not None) == with_zone
+    except ValueError:
+        return False
 
 
 class WhyMissed(StrEnum):

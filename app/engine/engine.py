@@ -592,6 +592,8 @@ class Engine:
 
     async def _try_again(self, session_id: str) -> None:
         """Go on with a session whose models could not be asked, and follow it until it rests."""
+        # The keyring may have been unlocked by now.
+        await self.keys.look_up()
         live = await self.open(session_id)
         last = live.turns.first(live.chat_session.chat.head) if live.session.chat is not None else None
         if resumable(live.session) or last is None:

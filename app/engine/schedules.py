@@ -6,6 +6,7 @@ kill lets it run at most once: what was running then is paused, and the user goe
 
 import asyncio
 import contextlib
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from app.core.council import Ends
+from app.core.definitions import Effort
 from app.core.errors import BadInput, FailureKind, MootError, StorageError
 from app.core.events import Notice, ScheduleMissed, SchedulesChanged
-from app.core.ids import stamp
+from app.core.ids import new_id, stamp
 from app.core.message import Message, Role
 from app.core.owned_tasks import end_tasks, start_owned
 from app.core.schedule import (
+    FAR_BACK,
     MOST_LISTED,
     SCHEDULED,
     WEEKDAYS,
@@ -34,7 +37,9 @@ from app.core.schedule import (
     day_time,
     due_after,
     dues,
+    is_moment,
     moment_of,
+    wrong_field,
 )
 from app.core.session import Folder, Reason, Session, SessionSummary, Status, at_limit, main_code
 from app.core.settings import RunLimits
@@ -58,6 +63,7 @@ MOST_FAILURES = 3
 # The clock may have been ahead when a time was noted: what it noted then does not count until it is so late.
 _AHEAD = timedelta(hours=1)
 _UNDER_WAY = (Status.RUNNING, Status.WAITING)
+_WHEN = attrgetter("every", "time", "date", "on")
 
 _KIND = LibraryKind(Schedule, "schedule", attrgetter("schedules"), SchedulesChanged, (), by_name=False)
 
@@ -85,8 +91,14 @@ class Schedules(Definitions[Schedule]):
     _sleep: Callable[[float], Awaitable[None]]
     begin: Begin = field(default=_nothing, init=False)
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict, init=False)
-    # When each schedule is due next, and of what that was found.
-    _next: dict[str, tuple[Schedule, object, datetime | None]] = field(default_factory=dict, init=False)
+    # Held from the look whether a run is under way until its own is noted.
+    _claim: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    # When each schedule is due next, and of what that was found: itself, the runs, the zone, the time.
+    _next: dict[str, tuple[Schedule, object, object, datetime, datetime | None]] = field(
+        default_factory=dict, init=False
+    )
+    # The runs by their schedules, and of what these were found.
+    _found: tuple[object, dict[str, list[ScheduleRun]]] = field(default=(None, {}), init=False)
 
     def __post_init__(self) -> None:
         self._began = self.clock.now()
@@ -95,12 +107,12 @@ class Schedules(Definitions[Schedule]):
 
     def runs(self, schedule_id: str) -> list[ScheduleRun]:
         """Return the times at which a schedule was due, the newest first, as they are now."""
-        found = self._as_they_are(run for run in self._known() if run.schedule == schedule_id)
-        return sorted(found, key=attrgetter("due"), reverse=True)
+        return self._as_they_are(reversed(self._known().get(schedule_id, [])))
 
     def since(self, moment: str) -> list[ScheduleRun]:
         """Return what came of the times that were noted since then (ISO 8601), the oldest first."""
-        return self._as_they_are(run for run in self._known() if run.at > moment)
+        found = [run for runs in self._known().values() for run in runs if run.at > moment]
+        return self._as_they_are(sorted(found, key=attrgetter("due")))
 
     def next_at(self, schedule: Schedule) -> datetime | None:
         """Return when a schedule is due next, in UTC; None for never."""
@@ -132,8 +144,8 @@ class Schedules(Definitions[Schedule]):
     def rows(self, texts: Texts) -> list[WorkRow]:
         """Return the schedules as rows of work, those that are due first; not those that are over."""
         found: list[tuple[str, WorkRow]] = []
-        newest = {run.schedule: run for run in sorted(self._known(), key=attrgetter("due"))}
-        runs = {run.schedule: run for run in self._as_they_are(newest.values())}
+        newest = (runs[-1] for runs in self._known().values())
+        runs = {run.schedule: run for run in self._as_they_are(newest)}
         for schedule in self.all():
             due = self.next_at(schedule)
             if due is None and not schedule.paused:
@@ -179,20 +191,42 @@ class Schedules(Definitions[Schedule]):
 
     async def run_now(self, schedule_id: str) -> "asyncio.Task[None]":
         """Begin a run now, whatever the time, and return its task. Raises BadInput while one is under way."""
-        schedule = self.find(schedule_id)
-        if self._is_under_way(schedule):
-            raise BadInput("schedule_runs", name=schedule.name)
-        return await self._start(schedule, day_time(self.clock.now(), self.clock.zone()))
+        async with self._claim:
+            schedule, now = self.find(schedule_id), self.clock.now()
+            if self._is_under_way(schedule):
+                raise BadInput("schedule_runs", name=schedule.name)
+            if not schedule.paused:
+                # What has come and did not run would be forgotten behind this time.
+                await self._list(schedule, self._dues(schedule, now), WhyMissed.TOGETHER)
+            due = day_time(now, self.clock.zone()).replace(microsecond=0)
+            while self._has_begun(schedule, due):
+                due += timedelta(seconds=1)
+            return await self._start(schedule, due)
+
+    async def restore(self, definition: Schedule) -> None:
+        """Bring a deleted schedule back, due from now on. Raises BadInput where its name or id is taken."""
+        self._check_name(definition)
+        await super().restore(definition)
+        now = stamp(self.clock.now())
+        await self.change(definition.id, lambda found: replace(found, since=now))
 
     # Keeping them
 
     async def keep(self) -> None:
         """Begin what is due, until this is cancelled: what runs is then paused with its session."""
+        is_put_down = False
         try:
-            await self._put_down()
             while True:
-                await self.look()
-                await self._sleep(self._until_next())
+                looked = self.clock.now()
+                try:
+                    if not is_put_down:
+                        await self._put_down()
+                    is_put_down = True
+                    await self.look()
+                except StorageError as error:
+                    # What it tells is that nothing can be noted, so nothing may begin.
+                    self._tell_of("schedule_unwritten", name=error.details.get("path", ""), why=error.code)
+                await self._sleep(self._until_next(looked))
         finally:
             await end_tasks(*self._tasks.values())
 
@@ -200,31 +234,38 @@ class Schedules(Definitions[Schedule]):
         """Begin what is due now, and note what was missed."""
         now = self.clock.now()
         for schedule in self.all():
-            due = None if schedule.paused else self._due(schedule)
-            if due is not None and moment_of(due, self.clock.zone()) <= now:
+            at = self.next_at(schedule)
+            if at is not None and at <= now:
                 try:
-                    await self._meet(schedule, now)
+                    async with self._claim:
+                        await self._meet(schedule, now)
                 except StorageError as error:
                     # It is still due at the next look.
                     self._tell_of("schedule_unwritten", name=schedule.name, why=error.code)
 
     async def _meet(self, schedule: Schedule, now: datetime) -> None:
         """Carry out the newest of the times that have come, and list those before it."""
-        zone, at = self.clock.zone(), stamp(now)
-        *before, last = dues(schedule, self._handled(schedule), now, zone)
-        missed = [_noted(schedule, due, RunState.MISSED, at, reason=WhyMissed.TOGETHER) for due in before]
+        found = self._dues(schedule, now)
+        if not found:
+            # The clock or the zone has just been set.
+            return
+        *before, last = found
         why = ""
         if self._is_under_way(schedule):
             why = WhyMissed.UNFINISHED
-        elif now - moment_of(last, zone) > LATE and schedule.missed == WhenMissed.SKIP:
+        elif now - moment_of(last, self.clock.zone()) > LATE and schedule.missed == WhenMissed.SKIP:
             why = WhyMissed.CLOSED
-        if why:
-            missed.append(_noted(schedule, last, RunState.MISSED, at, reason=why))
-        if missed:
-            await self._note(*missed)
-            self._tell_missed(schedule, missed[-1])
+        await self._list(schedule, [*before, *([last] if why else [])], why or WhyMissed.TOGETHER)
         if not why:
             await self._start(schedule, last)
+
+    async def _list(self, schedule: Schedule, missed: Sequence[datetime], why: str) -> None:
+        """Note and tell that times were missed."""
+        if missed:
+            at = stamp(self.clock.now())
+            runs = [_noted(schedule, due, RunState.MISSED, at, reason=why) for due in missed]
+            await self._note(*runs)
+            self._tell_missed(schedule, runs[-1])
 
     async def _start(self, schedule: Schedule, due: datetime) -> "asyncio.Task[None]":
         run = _noted(schedule, due, RunState.RUNNING, stamp(self.clock.now()))
@@ -236,12 +277,19 @@ class Schedules(Definitions[Schedule]):
         return task
 
     async def _carry_out(self, schedule: Schedule, run: ScheduleRun) -> None:
-        for tries in range(TRIES + 1):
-            run, code = await self._try(schedule, run)
-            if code not in RETRIED:
-                break
-            if tries < TRIES:
-                await self._sleep(AGAIN_S)
+        try:
+            for tries in range(TRIES + 1):
+                run, code = await self._try(schedule, run)
+                known = self.get(schedule.id)
+                if code not in RETRIED or known is None or known.paused:
+                    break
+                if tries < TRIES:
+                    await self._sleep(AGAIN_S)
+        except Exception:  # a fault of the program, which is logged as that of its task
+            noted = next((each for each in self._known().get(schedule.id, []) if each.id == run.id), run)
+            await self._note(replace(noted, state=RunState.FAILED, reason=Reason.FAULT))
+            self._tell()
+            raise
         if code in RETRIED:
             run = replace(run, state=RunState.MISSED, reason=code)
             self._tell_missed(schedule, run)
@@ -252,13 +300,16 @@ class Schedules(Definitions[Schedule]):
     async def _try(self, schedule: Schedule, run: ScheduleRun) -> tuple[ScheduleRun, str]:
         """Begin a run, or go on with its session; return how it stands then, and why it failed."""
         try:
-            if run.session_id:
-                await self._try_again(run.session_id)
-            else:
+            again = bool(run.session_id)
+            if not again:
                 run = await self._first(schedule, run)
+            live = await self._sessions.open(run.session_id)
+            if again and live.session.status != Status.RUNNING and state_of(live)[1] in RETRIED:
+                # Else the user has gone on with it.
+                await self._try_again(run.session_id)
+                live = await self._sessions.open(run.session_id)
         except MootError as error:
             return replace(run, state=RunState.FAILED, reason=error.code), error.code
-        live = await self._sessions.open(run.session_id)
         state, reason = state_of(live)
         return replace(run, state=state, reason=reason), reason if state == RunState.FAILED else ""
 
@@ -275,11 +326,16 @@ class Schedules(Definitions[Schedule]):
         try:
             either: set[asyncio.Future[Any]] = {begun, following}
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            if begun.done():
-                run = replace(run, session_id=begun.result())
+            if not begun.done():
+                await following
+                return run
+            run = replace(run, session_id=begun.result())
+            # From here on its session says what came of it, whatever could not be written.
+            with contextlib.suppress(MootError):
                 await self._note(run)
                 await self._sessions.move(run.session_id, await self._folder_of(schedule))
-            await following
+            with contextlib.suppress(MootError):
+                await following
         finally:
             await end_tasks(following)
         return run
@@ -296,50 +352,90 @@ class Schedules(Definitions[Schedule]):
 
     async def _pause_failing(self, schedule: Schedule) -> None:
         """Pause a schedule whose last runs have all failed, and say so."""
-        ended = [run for run in self.runs(schedule.id) if run.state != RunState.MISSED][:MOST_FAILURES]
-        failed = [run for run in ended if run.state == RunState.FAILED]
-        if len(failed) == MOST_FAILURES and self.get(schedule.id) is not None:
+        known = self.get(schedule.id)
+        since = known.since if known is not None else ""
+        ended = [run for run in self.runs(schedule.id) if run.state != RunState.MISSED and run.at >= since]
+        failed = [run for run in ended[:MOST_FAILURES] if run.state == RunState.FAILED]
+        if len(failed) == MOST_FAILURES and known is not None and not known.paused:
             reason = failed[0].reason
             await self.change(schedule.id, lambda found: replace(found, paused=True, reason=reason))
             self._tell_of("schedule_failed", name=schedule.name, count=MOST_FAILURES)
 
     # What is known
 
-    def _known(self) -> tuple[ScheduleRun, ...]:
-        return self._documents.schedule_runs() or ()
+    def _known(self) -> dict[str, list[ScheduleRun]]:
+        """Return the runs of each schedule that can be understood, the first due first."""
+        runs = self._documents.schedule_runs() or ()
+        if self._found[0] is not runs:
+            found: dict[str, list[ScheduleRun]] = {}
+            for run in sorted(runs, key=attrgetter("due")):
+                if run.state in tuple(RunState) and is_moment(run.due):
+                    found.setdefault(run.schedule, []).append(run)
+            self._found = (runs, found)
+        return self._found[1]
 
-    def _handled(self, schedule: Schedule) -> datetime:
-        """Return the last time that was noted, else when it was made, as the user's day and time."""
-        now = self.clock.now()
-        latest = stamp(now + _AHEAD)
+    def _has_begun(self, schedule: Schedule, due: datetime) -> bool:
+        """Say whether a time was noted and its run began, whatever the clock was then."""
+        noted = _noted(schedule, due, RunState.MISSED, "").due
+        runs = self._known().get(schedule.id, [])
+        place = bisect_left(runs, noted, key=attrgetter("due"))
+        found = runs[place : place + 1]
+        return any(run.due == noted and (run.session_id or run.state != RunState.MISSED) for run in found)
+
+    def _handled(self, schedule: Schedule, now: datetime) -> tuple[datetime, bool]:
+        """Return the last time that was noted, else when it was made, as the user's day and time; and
+        whether the clock was ahead when something was noted, so that this holds for now only.
+        """
+        latest, runs = stamp(now + _AHEAD), self._known().get(schedule.id, [])
         since = datetime.fromisoformat(schedule.since) if schedule.since else self._began
-        if since > now or self._documents.schedule_runs() is None:
+        is_ahead = since > now or self._documents.schedule_runs() is None
+        if is_ahead:
             # The clock was ahead, or nobody knows what ran.
             since = self._began
-        noted = (run.due for run in self._known() if run.schedule == schedule.id and run.at <= latest)
-        last = max(noted, default="")
-        after = day_time(since, self.clock.zone())
-        return max(after, datetime.fromisoformat(last)) if last else after
+        after = max(day_time(since, self.clock.zone()), day_time(now - FAR_BACK, self.clock.zone()))
+        counted = [run.due for run in runs if run.at <= latest]
+        last = max(after, datetime.fromisoformat(counted[-1])) if counted else after
+        return last, is_ahead or len(counted) < len(runs)
+
+    def _dues(self, schedule: Schedule, now: datetime) -> list[datetime]:
+        """Return the days and times that have come and were not noted yet."""
+        found = dues(schedule, self._handled(schedule, now)[0], now, self.clock.zone())
+        return [due for due in found if not self._has_begun(schedule, due)]
 
     def _due(self, schedule: Schedule) -> datetime | None:
         """Return the next day and time that was not noted yet; it may have come."""
-        known, runs = self._next.get(schedule.id), self._documents.schedule_runs()
-        if known is None or known[0] is not schedule or known[1] is not runs:
-            known = self._next[schedule.id] = (schedule, runs, due_after(schedule, self._handled(schedule)))
-        return known[2]
+        now, runs = self.clock.now(), self._documents.schedule_runs()
+        offset, known = now.astimezone(self.clock.zone()).utcoffset(), self._next.get(schedule.id)
+        is_so = known is not None and known[0] is schedule and known[1] is runs and known[2] == offset
+        if known is not None and is_so and known[3] <= now:
+            return known[4]
+        after, is_ahead = self._handled(schedule, now)
+        due = due_after(schedule, after)
+        while due is not None and self._has_begun(schedule, due):
+            due = due_after(schedule, due)
+        if not is_ahead:
+            self._next[schedule.id] = (schedule, runs, offset, now, due)
+        return due
 
     def _is_under_way(self, schedule: Schedule) -> bool:
         if self.is_running(schedule.id):
             return True
-        last = self._last_session(schedule.id)
-        return any(each.id == last and each.status in _UNDER_WAY for each in self._summaries())
-
-    def _last_session(self, schedule_id: str) -> str:
-        return next((run.session_id for run in self.runs(schedule_id) if run.session_id), "")
+        last = next((run for run in reversed(self._known().get(schedule.id, [])) if run.session_id), None)
+        # In one that ran to its end the user may go on.
+        return (
+            last is not None
+            and last.state != RunState.RAN
+            and any(each.id == last.session_id and each.status in _UNDER_WAY for each in self._summaries())
+        )
 
     async def _files_of(self, schedule_id: str) -> list[str]:
-        """Return the paths of the files that the last run of a schedule has made, none without a schedule."""
-        if not (session_id := self._last_session(schedule_id)):
+        """Return the paths of the files that the last whole run of a schedule has made, none without a
+        schedule.
+        """
+        there = {each.id for each in self._summaries()}
+        ran = [run.session_id for run in self.runs(schedule_id) if run.state == RunState.RAN]
+        session_id = next((each for each in ran if each in there), "")
+        if not session_id:
             return []
         folder = Path(self._files.folder(session_id))
         return [str(folder / version.path) for version in await self._files.list(session_id)]
@@ -367,27 +463,30 @@ class Schedules(Definitions[Schedule]):
         def change(known: tuple[ScheduleRun, ...]) -> tuple[ScheduleRun, ...]:
             kept = [run for run in known if run.id not in new] + list(new.values())
             counts = Counter(run.schedule for run in kept)
-            for run in tuple(kept):
+            rest: list[ScheduleRun] = []
+            for run in kept:
                 if counts[run.schedule] > MOST_LISTED:
                     counts[run.schedule] -= 1
-                    kept.remove(run)
-            return tuple(kept)
+                else:
+                    rest.append(run)
+            return tuple(rest)
 
         await self._documents.change_schedule_runs(change)
 
     async def _put_down(self) -> None:
         """Note as paused what ran when Moot ended: it never begins again by itself."""
-        left = [run for run in self._known() if run.state == RunState.RUNNING]
+        left = [run for runs in self._known().values() for run in runs if run.state == RunState.RUNNING]
         if left:
             cut = {"state": RunState.PAUSED, "reason": Reason.APP_RESTART}
             await self._note(*(replace(run, **cut) for run in left))
 
-    def _until_next(self) -> float:
-        """Return for how many seconds nothing is due, at most until the next look."""
-        now = self.clock.now()
-        times = [at for schedule in self.all() if (at := self.next_at(schedule)) is not None]
-        first = min(times, default=now + timedelta(seconds=LOOK_S))
-        return min(LOOK_S, max(0.1, (first - now).total_seconds()))
+    def _until_next(self, looked: datetime) -> float:
+        """Return for how many seconds nothing is due that was not when it was looked, at most until the
+        next look.
+        """
+        times = (self.next_at(schedule) for schedule in self.all())
+        first = min((at for at in times if at is not None and at > looked), default=None)
+        return LOOK_S if first is None else min(LOOK_S, max(0.1, (first - self.clock.now()).total_seconds()))
 
     def _tell_missed(self, schedule: Schedule, run: ScheduleRun) -> None:
         missed = {"schedule": schedule.id, "name": schedule.name, "due": run.due, "reason": run.reason}
@@ -396,27 +495,43 @@ class Schedules(Definitions[Schedule]):
     def _tell_of(self, code: str, **details: object) -> None:
         self._bus.publish(Notice(session_id="", level="warning", code=code, details=details, sticky=True))
 
+    def check(self, schedule: Schedule) -> None:
+        """Raise BadInput where a schedule cannot be saved."""
+        self._checked(schedule)
+
     def _checked(self, definition: Schedule) -> Schedule:
         schedule = super()._checked(definition)
+        self._check_name(schedule)
+        check_when(schedule)
+        before = self.get(schedule.id)
+        if before is not None and _WHEN(before) != _WHEN(schedule):
+            # What came before it was due at these times is not missed.
+            schedule = replace(schedule, since=stamp(self.clock.now()))
+        return schedule
+
+    def _check_name(self, schedule: Schedule) -> None:
         others = {normal(each.name).casefold() for each in self.all() if each.id != schedule.id}
         if normal(schedule.name).casefold() in others:
             raise BadInput("schedule_name_taken", name=schedule.name)
-        if not schedule.words or schedule.words[0] not in SCHEDULED:
-            raise BadInput("schedule_command", commands=", ".join(SCHEDULED))
-        check_when(schedule)
-        return schedule
+
+    def _free_id(self, wanted: str) -> str:
+        free = super()._free_id(wanted)
+        # What a deleted one has run is not this one's.
+        return new_id() if free in self._known() else free
 
 
 def check_when(schedule: Schedule) -> None:
-    """Raise BadInput where a schedule does not say when it is due."""
-    try:
-        datetime.fromisoformat(f"{schedule.date or '2000-01-01'}T{schedule.time}")
-    except ValueError:
-        raise BadInput("schedule_time", time=f"{schedule.date} {schedule.time}".strip()[:40]) from None
-    most = {Every.WEEK: range(7), Every.MONTH: range(1, 32)}.get(Every(schedule.every), range(0))
-    fits = bool(schedule.on) == bool(most) and set(schedule.on) <= set(most)
-    if not fits or (schedule.every == Every.ONCE) != bool(schedule.date):
-        raise BadInput("schedule_when")
+    """Raise BadInput where a schedule does not say what runs and when."""
+    match wrong_field(schedule):
+        case "":
+            return
+        case "words":
+            raise BadInput("schedule_command", commands=", ".join(SCHEDULED))
+        case "time":
+            raise BadInput("schedule_time", time=schedule.time[:40])
+        case "date" if schedule.date:
+            raise BadInput("schedule_time", time=f"{schedule.date} {schedule.time}"[:40])
+    raise BadInput("schedule_when")
 
 
 def when_text(schedule: Schedule, texts: Texts) -> str:
@@ -484,12 +599,12 @@ def words_of(live: LiveSession) -> tuple[str, ...]:
     """
     session = live.session
     first = _first(live)
-    options = [word for each in session.criteria for word in ("--done-means", each.text)]
+    options = [word for each in session.criteria for word in _option("--done-means", each.text)]
     if debate := session.debate:
         for each in debate.participants:
             role = f":{each.role}" if each.role else ""
-            options += ["-p", f"{each.name}={each.provider}/{each.model}{role}"]
-        options += [word for option in debate.options for word in ("--option", option.text)]
+            options += _option("--participant", f"{each.name}={each.provider}/{each.model}{role}")
+        options += [word for option in debate.options for word in _option("--option", option.text)]
         if council := debate.council:
             options += ["--rounds", str(council.wanted_rounds)] if council.wanted_rounds else []
             return ("council", *options, "--ends", council.ends, "--", debate.topic)
@@ -507,7 +622,12 @@ def words_of(live: LiveSession) -> tuple[str, ...]:
         options += ["--in", chat.chosen_folder]
     if work := session.workflow:
         return ("workflow", "--definition", work.definition.id, *options, "--", work.command)
-    if chat.effort:
+    if chat.effort not in ("", Effort.AUTO):
         options += ["--effort", chat.effort]
     who = session.group.name if session.group else chat.assistant_name
     return ("ask", *options, "--", who, first.content)
+
+
+def _option(name: str, value: str) -> tuple[str, ...]:
+    """Return an option as it is typed, also with a value that begins as options do."""
+    return (f"{name}={value}",) if value.startswith("-") else (name, value)

@@ -27,7 +27,7 @@ from app.core.errors import BadInput, NotFound, Problem, StorageError
 from app.core.frozen import Frozen
 from app.core.memory import Note
 from app.core.provider import KnownModels
-from app.core.schedule import Schedule, ScheduleRun
+from app.core.schedule import Schedule, ScheduleRun, wrong_field
 from app.core.servers import McpServer
 from app.core.session import Definition, Folder
 from app.core.settings import Settings, rules
@@ -245,6 +245,8 @@ def _faults_of(definition: Any) -> Iterator[tuple[str, str, str]]:
     for name, least in _LEAST.get(type(definition), {}).items():
         if (number := getattr(definition, name)) < least:
             yield "bad_number", name, str(number)[:40]
+    if isinstance(definition, Schedule) and (name := wrong_field(definition)):
+        yield "unknown_choice", name, str(getattr(definition, name))[:40]
     if isinstance(definition, WorkflowDefinition):
         yield from ((fault.code, fault.path, fault.detail[:300]) for fault in faults(definition))
     speaker = definition.orchestrator if isinstance(definition, Group) else definition
@@ -548,9 +550,7 @@ class JsonDocuments:
 
     @awaited
     def change_schedule_runs(self, change: Change[tuple[ScheduleRun, ...]]) -> None:
-        """Write what `change` makes of what came of the times at which schedules were due.
-        Raises StorageError.
-        """
+        """Write what `change` makes of what came of the times of schedules. Raises StorageError."""
         path = self._paths.schedule_runs
         self._change_own(path, lambda: _ScheduleRuns(runs=change(self._due or ())))
 

@@ -1,11 +1,22 @@
 """When schedules are due: days, the 31st, zones, and clocks that are put forward and back."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from app.core.schedule import MOST_LISTED, Every, Schedule, WallClock, day_time, due_after, dues, moment_of
+from app.core.schedule import (
+    MOST_LISTED,
+    Every,
+    Schedule,
+    WallClock,
+    day_time,
+    due_after,
+    dues,
+    moment_of,
+    wrong_field,
+)
 
 BERLIN = ZoneInfo("Europe/Berlin")
 SEOUL = ZoneInfo("Asia/Seoul")
@@ -93,3 +104,46 @@ def test_the_zone_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) ->
     assert clock.zone() is None
     monkeypatch.delenv("TZ")
     assert clock.zone() is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({}, ""),
+        ({"every": "hourly"}, "every"),
+        *(
+            ({"time": time}, "time")
+            for time in ("25:61", "8:00", "08", "0800", "08:00:30", "08:00Z", "٠٨:٠٠", "")
+        ),
+        ({"every": Every.ONCE, "date": "2028-02-29"}, ""),
+        *(
+            ({"every": Every.ONCE, "date": date}, "date")
+            for date in ("", "2027-02-29", "20261224", "2026-W50-1", "0001-01-01", "9999-12-31", "tomorrow")
+        ),
+        ({"date": "2026-12-24"}, "date"),
+        ({"on": (1,)}, "on"),
+        ({"every": Every.WEEK, "on": (0, 7)}, "on"),
+        ({"every": Every.MONTH, "on": (31,)}, ""),
+        ({"every": Every.MONTH, "on": (32,)}, "on"),
+        ({"missed": "ask"}, "missed"),
+        ({"since": "2026-11-30T08:00:00.000Z"}, ""),
+        ({"since": "2026-11-30T08:00:00"}, "since"),
+        ({"since": "yesterday"}, "since"),
+        ({"words": ()}, "words"),
+        ({"words": ("keys", "set")}, "words"),
+    ],
+)
+def test_a_field_that_says_nothing_is_named(fields: dict[str, object], wrong: str) -> None:
+    assert wrong_field(replace(a_schedule(Every.DAY), **fields)) == wrong  # type: ignore[arg-type]
+
+
+def test_what_is_right_has_a_next_time_in_every_zone_and_month() -> None:
+    for zone in (BERLIN, SEOUL, ZoneInfo("America/New_York"), ZoneInfo("Pacific/Kiritimati")):
+        latest = a_schedule(Every.ONCE, "23:59", date="2999-12-31")
+        due = due_after(latest, wall(2026, 12, 1))
+        assert due is not None and day_time(moment_of(due, zone), zone) == due
+    leap = a_schedule(Every.MONTH, "02:30", on=(29,))
+    found = dues(leap, wall(2027, 1, 30), datetime(2028, 4, 1, tzinfo=UTC), BERLIN)
+    # In March 2027 the clocks leave out what is due on the 28th only.
+    assert [f"{due:%y-%m-%d}" for due in found[:3]] == ["27-02-28", "27-03-29", "27-04-29"]
+    assert [f"{due:%y-%m-%d}" for due in found[-2:]] == ["28-02-29", "28-03-29"]

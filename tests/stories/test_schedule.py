@@ -61,6 +61,11 @@ def test_a_schedule_is_made_run_paused_and_removed(wire_home: dict[str, WireServ
         (("schedule", "add", "Other", "--every", "week", "--time", "08:00", *ASK), "--on"),
         (("schedule", "add", "Other", "--at", "2020-01-01T08:00", *ASK), "lies ahead"),
         (("schedule", "runs", "Other"), "no schedule"),
+        *((("schedule", "add", "Other", "--every", "day", "--time", time, *ASK), "is no time") for time in ("0800", "8", "08:00:30")),
+        (("schedule", "add", "Other", "--at", "9999-12-31T23:59", *ASK), "is no time"),
+        (("schedule", "add", "Other", "--at", "0001-01-01T00:00+14:00", *ASK), "is no time"),
+        (("schedule", "add", "Other", "--every", "month", "--time", "08:00", "--on", "9" * 5_000, *ASK), "--on"),
+        (("schedule", "add", "Other", "--every", "day", "--time", "08:00", "--", "ask", "keeper", "Hi", "--session", "x"), "session of its own"),
     ],
 )  # fmt: skip
 def test_what_cannot_run_is_refused(
@@ -71,6 +76,18 @@ def test_what_cannot_run_is_refused(
     done = moot(*arguments)
     assert (done.status, done.out) == (2, "") and said in done.err
     assert [each["name"] for each in look("schedule", "--json").json] == ["Morning list"]
+
+
+def test_what_is_read_later_has_its_full_path(
+    wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    furnish(data_dir, wire_home)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    words = ("ask", "keeper", "--file", "notes.md", "--in=sub", "--done-means", "sub", "notes.md.")
+    made = here("schedule", "add", "Paths", "--every", "day", "--time", "08:00", "--json", "--", *words).json
+    whole = ["--file", f"{tmp_path}/notes.md", f"--in={tmp_path}/sub"]
+    assert made["command"][2:5] == whole and made["command"][-1] == "notes.md."
 
 
 @pytest.mark.slow

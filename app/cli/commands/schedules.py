@@ -1,19 +1,20 @@
 """The commands of schedules, and how a run of one begins: it gives a command of the terminal to itself."""
 
 import asyncio
+import contextlib
 import shlex
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
-from app.cli.arguments import Many, Typed, parse_arguments
+from app.cli.arguments import Arguments, Many, Typed, parse_arguments
 from app.cli.command_run import CommandRun
 from app.cli.commands import chats, debates, sessions
 from app.cli.interrupt import Interrupt
 from app.cli.printing.lines import columns, lines_text, load_texts
 from app.cli.terminal import Nobody
 from app.core.errors import BadInput
-from app.core.schedule import WEEKDAYS, Every, Schedule, ScheduleRun, WhenMissed, moment_of
+from app.core.schedule import SCHEDULED, WEEKDAYS, Every, Schedule, ScheduleRun, WhenMissed, moment_of
 from app.core.texts import Texts
 from app.engine.export.event_lines import fields_of
 from app.engine.schedules import Begin, Schedules, when_text, why_text
@@ -44,7 +45,7 @@ def begin_in(moot: Moot) -> Begin:
         option, words = _FILE.get(schedule.words[0], ""), list(schedule.words)
         for path in files if option else ():
             words[1:1] = [option, path]
-        arguments = parse_arguments(words, load_texts(moot.engine.settings().language))
+        arguments = _parsed(words, load_texts(moot.engine.settings().language))
         await sessions.run_command(moot, arguments, Nobody(), _Begun(begun), schedule.attachments)
 
     return begin
@@ -136,7 +137,9 @@ async def schedule_runs(run: CommandRun, name: Name) -> int:
 
 async def check_words(run: CommandRun, schedule: Schedule) -> None:
     """Raise BadInput where the command of a schedule cannot be given."""
-    arguments = parse_arguments(schedule.words, run.texts)
+    arguments = _parsed(schedule.words, run.texts)
+    if arguments.values.get("session"):
+        raise BadInput("schedule_own_session")
     if schedule.files_of and arguments.command not in _FILE:
         raise BadInput("schedule_no_files", command=arguments.command)
     if arguments.command == "ask":
@@ -147,6 +150,14 @@ async def check_words(run: CommandRun, schedule: Schedule) -> None:
         run.moot.engine.councils.panels.find(panel)
     elif specs := arguments.values.get("participants"):
         debates.participants_of(run, specs)
+
+
+def _parsed(words: Sequence[str], texts: Texts) -> Arguments:
+    """Read the command of a schedule. Raises BadInput, also for one that asks for help or the version."""
+    try:
+        return parse_arguments(words, texts)
+    except SystemExit:
+        raise BadInput("schedule_command", commands=", ".join(SCHEDULED)) from None
 
 
 def _cells(schedules: Schedules, schedule: Schedule, texts: Texts) -> tuple[str, ...]:
@@ -161,8 +172,9 @@ def _day_and_time(typed: str) -> tuple[str, str]:
         moment = datetime.fromisoformat(typed)
     except ValueError:
         raise BadInput("schedule_time", time=typed[:40]) from None
-    here = moment.astimezone() if moment.tzinfo else moment
-    return f"{here:%Y-%m-%d}", f"{here:%H:%M}"
+    with contextlib.suppress(OverflowError):
+        moment = moment.astimezone() if moment.tzinfo else moment
+    return f"{moment:%Y-%m-%d}", f"{moment:%H:%M}"
 
 
 def _days(typed: str, every: str) -> tuple[int, ...]:
@@ -171,7 +183,7 @@ def _days(typed: str, every: str) -> tuple[int, ...]:
     for word in typed.casefold().replace(",", " ").split():
         if every == Every.WEEK and word[:3] in WEEKDAYS:
             found.append(WEEKDAYS.index(word[:3]))
-        elif every == Every.MONTH and word.isdecimal():
+        elif every == Every.MONTH and word.isdecimal() and len(word) <= 2:
             found.append(int(word))
         else:
             raise BadInput("schedule_when")

@@ -359,14 +359,20 @@ class WorkController(Controller):
 
     async def _keep(self, before: Schedule, chosen: Schedule) -> None:
         schedules = self._engine.schedules
-        kept = await (schedules.make(chosen) if not chosen.id else schedules.save(chosen))
-        undo = partial(schedules.save, before) if before.id else partial(schedules.delete, kept.id)
+        if before.id:
+            # A run may have noted its folder meanwhile, or paused it.
+            kept, _joined = await schedules.edit(before, chosen)
+            undo: Callable[[], object] = partial(schedules.edit, kept, before, anyway=True)
+        else:
+            kept = await schedules.make(chosen)
+            undo = partial(schedules.delete, kept.id)
         said = schedules.stands(kept, self._language.texts)
         self._offer_undo("schedule.kept", undo, name=kept.name, when=said)
 
     async def _remove(self, schedule: Schedule) -> None:
-        await self._engine.schedules.delete(schedule.id)
-        restore = partial(self._engine.schedules.restore, schedule)
+        schedules = self._engine.schedules
+        restore = partial(schedules.restore, schedules.find(schedule.id))
+        await schedules.delete(schedule.id)
         self._offer_undo("schedule.removed", restore, lasts=True, name=schedule.name)
 
     def _tell_away(self) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from app.core.errors import BadInput, MootError
 from app.core.schedule import WEEKDAYS, Every, LoginStart, Schedule, WhenMissed
 from app.core.texts import exact
-from app.engine.schedules import Schedules, check_when
+from app.engine.schedules import Schedules
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import STRETCH, Part, hbox
@@ -122,7 +122,7 @@ class RepeatDialog(AskDialog):
         schedule, fault = self.value(), ""
         times: list[datetime] = []
         try:
-            check_when(schedule)
+            self._schedules.check(schedule)
             times = self._schedules.next_times(schedule, 3)
         except BadInput as error:
             fault = self._words.problem(error.code, **error.details)
@@ -130,7 +130,7 @@ class RepeatDialog(AskDialog):
             fault = self._words("error.schedule_past")
         shown = fault or self._words("repeat.next", times=", ".join(map(self._due, times)))
         show_as(self._next, "error" if fault else "hint", shown)
-        self.go.setEnabled(not fault and bool(schedule.name))
+        self.go.setEnabled(not fault)
 
     def _due(self, due: datetime) -> str:
         words = self._words
