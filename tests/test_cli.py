@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app import __main__, __version__
-from app.cli.arguments import COMMANDS, Arguments, Spec, parse_arguments, parse_spec, wanted_language
+from app.cli.arguments import COMMANDS, Arguments, parse_arguments, parse_spec, wanted_language
 from app.cli.printing.chats import DebatePrinter
 from app.cli.printing.lines import error_line, json_line, load_texts
 from app.cli.printing.sessions import Follower, event_json
@@ -73,21 +73,22 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("typed", "spec"),
     [
-        ("Claude=anthropic/claude-opus-4-5:against", Spec(name="Claude", provider="anthropic", model="claude-opus-4-5", role="against")),
-        ("Claude=anthropic/claude-opus-4-5", Spec(name="Claude", provider="anthropic", model="claude-opus-4-5")),
-        ("지민 씨=ollama/llama3.2:3b", Spec(name="지민 씨", provider="ollama", model="llama3.2:3b")),
-        ("지민=ollama/llama3.2:3b:for", Spec(name="지민", provider="ollama", model="llama3.2:3b", role="for")),
-        ("A B=local/meta/Llama-3:8b-q4:devils-advocate", Spec(name="A B", provider="local", model="meta/Llama-3:8b-q4", role="devils-advocate")),
-        ("A=openai/gpt-5.2:a sceptic: counts the cost", Spec(name="A", provider="openai", model="gpt-5.2", role="a sceptic: counts the cost")),
-        ("A=ollama/llama3.2:3b:an old sailor", Spec(name="A", provider="ollama", model="llama3.2:3b", role="an old sailor")),
-        ("A=openai/gpt-5.2:회의론자", Spec(name="A", provider="openai", model="gpt-5.2", role="회의론자")),
-        ("A=openai/ft:gpt-4o:acme::x1", Spec(name="A", provider="openai", model="ft:gpt-4o:acme::x1")),
-        ("x=y=openai/m", Spec(name="x", provider="y=openai", model="m")),
+        ("Claude=anthropic/claude-opus-4-5:against", partial(Participant, name="Claude", provider="anthropic", model="claude-opus-4-5", role="against")),
+        ("Claude=anthropic/claude-opus-4-5", partial(Participant, name="Claude", provider="anthropic", model="claude-opus-4-5")),
+        ("지민 씨=ollama/llama3.2:3b", partial(Participant, name="지민 씨", provider="ollama", model="llama3.2:3b")),
+        ("지민=ollama/llama3.2:3b:for", partial(Participant, name="지민", provider="ollama", model="llama3.2:3b", role="for")),
+        ("A B=local/meta/Llama-3:8b-q4:devils-advocate", partial(Participant, name="A B", provider="local", model="meta/Llama-3:8b-q4", role="devils-advocate")),
+        ("A=openai/gpt-5.2:a sceptic: counts the cost", partial(Participant, name="A", provider="openai", model="gpt-5.2", role="a sceptic: counts the cost")),
+        ("A=ollama/llama3.2:3b:an old sailor", partial(Participant, name="A", provider="ollama", model="llama3.2:3b", role="an old sailor")),
+        ("A=openai/gpt-5.2:회의론자", partial(Participant, name="A", provider="openai", model="gpt-5.2", role="회의론자")),
+        ("A=openai/ft:gpt-4o:acme::x1", partial(Participant, name="A", provider="openai", model="ft:gpt-4o:acme::x1")),
+        ("x=y=openai/m", partial(Participant, name="x", provider="y=openai", model="m")),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
-def test_a_participant_is_read(typed: str, spec: Spec) -> None:
-    assert parse_spec(typed, ROLES) == spec
+def test_a_participant_is_read(typed: str, spec: Callable[..., Participant]) -> None:
+    found = parse_spec(typed, ROLES)
+    assert found == spec(id=found.id)
 
 
 @pytest.mark.parametrize(

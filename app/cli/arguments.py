@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, NoReturn, get_args, get_origin
 
 from app import __version__
+from app.core.council import Participant
 from app.core.errors import BadInput
 from app.core.frozen import Frozen
+from app.core.ids import new_id
 from app.core.settings import MOST
 from app.core.texts import LANGUAGES, Texts, command_name
 from app.storage.paths import default_data_dir
@@ -201,28 +203,16 @@ THEMES = ("light", "dark", "system")
 _MODEL_TAG = re.compile(r"[A-Za-z0-9._@/+-]*")
 MAX_QUOTED = 300
 _WHAT = "argument (?P<what>[^:]+):"
-# argparse's English messages, with the code of Moot's own text for each.
-_COMPLAINTS = tuple(
-    (code, re.compile(pattern, re.DOTALL))
-    for code, pattern in (
-        ("usage_missing", r"the following arguments are required: (?P<what>.+)"),
-        ("usage_unknown", r"unrecognized arguments: (?P<what>.+)"),
-        ("usage_choice", rf"{_WHAT} invalid choice: (?P<value>.+) \(choose from (?P<choices>.+)\)"),
-        ("usage_number", rf"{_WHAT} invalid (?:int|whole) value: (?P<value>.+)"),
-        ("usage_amount", rf"{_WHAT} invalid amount value: (?P<value>.+)"),
-        ("usage_value", rf"{_WHAT} expected (?:one|at least one) argument"),
-        ("usage_no_value", rf"{_WHAT} ignored explicit argument (?P<value>.+)"),
-    )
-)
-
-
-class Spec(Frozen):
-    """A participant of a debate as typed: `NAME=PROVIDER/MODEL` or `NAME=PROVIDER/MODEL:ROLE`."""
-
-    name: str
-    provider: str
-    model: str
-    role: str = ""
+# argparse's English messages, by the code of Moot's own text for each.
+_COMPLAINTS = {
+    "usage_missing": r"the following arguments are required: (?P<what>.+)",
+    "usage_unknown": r"unrecognized arguments: (?P<what>.+)",
+    "usage_choice": rf"{_WHAT} invalid choice: (?P<value>.+) \(choose from (?P<choices>.+)\)",
+    "usage_number": rf"{_WHAT} invalid (?:int|whole) value: (?P<value>.+)",
+    "usage_amount": rf"{_WHAT} invalid amount value: (?P<value>.+)",
+    "usage_value": rf"{_WHAT} expected (?:one|at least one) argument",
+    "usage_no_value": rf"{_WHAT} ignored explicit argument (?P<value>.+)",
+}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -252,8 +242,8 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         help_command = f"{self.prog} --help"
-        for code, pattern in _COMPLAINTS:
-            if found := pattern.fullmatch(message):
+        for code, pattern in _COMPLAINTS.items():
+            if found := re.fullmatch(pattern, message, re.DOTALL):
                 raise BadInput(code, help=help_command, **_shortened(found.groupdict()))
         raise BadInput("usage", help=help_command, **_shortened({"detail": message}))
 
@@ -326,8 +316,8 @@ def wanted_language(arguments: Sequence[str]) -> str:
     return ""
 
 
-def parse_spec(spec: str, roles: Sequence[str]) -> Spec:
-    """Read one `-p SPEC`. Raises BadInput.
+def parse_spec(spec: str, roles: Sequence[str]) -> Participant:
+    """Read one `-p SPEC`: `NAME=PROVIDER/MODEL` or `NAME=PROVIDER/MODEL:ROLE`. Raises BadInput.
 
     NAME ends at the first `=`, PROVIDER at the first `/` after it. A model's name may contain colons
     (`llama3.2:3b`), so ROLE follows the first `:` after which comes one of `roles`, or a part with a
@@ -340,7 +330,8 @@ def parse_spec(spec: str, roles: Sequence[str]) -> Spec:
     model, role = _split_role(model, roles)
     if not model.strip():
         raise BadInput("bad_spec", spec=spec)
-    return Spec(name=name.strip(), provider=provider.strip(), model=model.strip(), role=role)
+    seat = {"provider": provider.strip(), "model": model.strip()}
+    return Participant(id=new_id(), name=name.strip(), role=role, **seat)
 
 
 def _split_role(text: str, roles: Sequence[str]) -> tuple[str, str]:

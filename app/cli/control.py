@@ -239,7 +239,7 @@ async def _listen(reader: asyncio.StreamReader, out: "_ChannelOut", interrupted:
     interrupted.set()
 
 
-class _ChannelOut:
+class _ChannelOut(Out):
     """The standard output and error of the other process."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:

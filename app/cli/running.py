@@ -15,19 +15,11 @@ from pathlib import Path
 
 from app.children.login_start import BackgroundAtLogin
 from app.children.processes import moot_command, moot_environment, start_detached
+from app.cli import control
 from app.cli.arguments import Arguments
 from app.cli.commands.schedules import begin_in
 from app.cli.commands.sessions import run_command
-from app.cli.control import (
-    ControlServer,
-    MovedError,
-    TooLongError,
-    UnansweredError,
-    ask_to_yield,
-    hand_over,
-    owner_keeps,
-    owner_pid,
-)
+from app.cli.control import ControlServer, MovedError, UnansweredError
 from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS
 from app.cli.interrupt import Interrupt, beside
 from app.cli.printing.lines import (
@@ -123,8 +115,8 @@ async def _write(paths: DataPaths, arguments: Arguments, out: Out, interrupted: 
 
 async def _hand_over(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
     try:
-        return await hand_over(paths.control, arguments, out, interrupted)
-    except TooLongError as error:
+        return await control.hand_over(paths.control, arguments, out, interrupted)
+    except control.TooLongError as error:
         raise BadInput("too_long_to_hand_over") from error
     except (BrokenPipeError, UnansweredError):
         raise
@@ -231,7 +223,7 @@ async def run_background(
             moot = await open_moot(paths.root, language=arguments.language)
             break
         except DataDirectoryBusy:
-            if owner_keeps(paths.control):
+            if control.owner_keeps(paths.control):
                 return OK
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(interrupted.wait(), TURN_S)
@@ -295,7 +287,7 @@ def complaints_of(paths: DataPaths) -> Path:
 async def background_at_login(paths: DataPaths, arguments: Arguments, out: Out) -> int:
     """Let Moot start without a window at the user's login, or no longer, or say how that is."""
     login, texts = BackgroundAtLogin(paths.root), load_texts(arguments.language)
-    pid = owner_pid(paths.control) if WriterLock(paths).is_held() else None
+    pid = control.owner_pid(paths.control) if WriterLock(paths).is_held() else None
     if arguments.values["action"] == "install":
         login.install()
         pid = pid or await asyncio.to_thread(start_background, paths)
@@ -329,7 +321,7 @@ async def open_in_window(
         else:
             return moot, left
         try:
-            if (given := await ask_to_yield(paths.control)) is None:
+            if (given := await control.ask_to_yield(paths.control)) is None:
                 raise busy
             left += given
             gave_way = True

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from getpass import getpass
-from typing import Protocol, TextIO
+from typing import TextIO
 from unicodedata import combining, east_asian_width
 
 from app.core.texts import without_steering
@@ -17,7 +17,7 @@ MOST_TYPED = 24 * 1024
 _PROGRESS_CELLS = 70
 
 
-class Out(Protocol):
+class Out:
     """Where a command's text goes. Raises ConnectionError when nobody reads it any more."""
 
     async def write(self, text: str) -> None:
@@ -28,9 +28,10 @@ class Out(Protocol):
 
     async def ask(self, question: str, *, secret: bool = False) -> str | None:
         """Return what the user types, hidden if it is `secret`; None if nobody can be asked."""
+        return None
 
 
-class TerminalOut:
+class TerminalOut(Out):
     """This process's own standard input, output and error."""
 
     async def write(self, text: str) -> None:
@@ -43,17 +44,8 @@ class TerminalOut:
         return await read_typed(without_steering(question), secret=secret)
 
 
-class Nobody:
+class Nobody(Out):
     """Nobody reads or answers."""
-
-    async def write(self, text: str) -> None:
-        return None
-
-    async def complain(self, line: str) -> None:
-        return None
-
-    async def ask(self, question: str, *, secret: bool = False) -> str | None:
-        return None
 
 
 def use_utf8() -> None:

@@ -4,6 +4,7 @@ Also those of a group's orchestrator, and the one with which a workflow's step s
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from app.core.criteria import MOST_CRITERIA, Criterion, Plan, PlanItem, reopened, shown_by
@@ -244,15 +245,14 @@ async def step_complete(result: str, artifacts: str = "", status: str = "done") 
     return ToolResult(content=content, control=Control.END, say=text)
 
 
+_leads = partial(Declared, group="orchestration", repeatable=True)
 ORCHESTRATION_TOOLS: Final = (
-    Declared(key="promptToUser", function=prompt_to_user, group="orchestration", repeatable=True, ends=True),
-    Declared(
-        key="switchAssistant", function=switch_assistant, group="orchestration", repeatable=True, ends=True
-    ),
-    Declared(key="setPlan", function=set_plan, group="orchestration", repeatable=True),
-    Declared(key="checkDone", function=check_done, group="orchestration", repeatable=True),
-    Declared(key="clearPlan", function=clear_plan, group="orchestration", repeatable=True),
-    Declared(key="reportResult", function=report_result, group="orchestration", repeatable=True, ends=True),
+    _leads(key="promptToUser", function=prompt_to_user, ends=True),
+    _leads(key="switchAssistant", function=switch_assistant, ends=True),
+    _leads(key="setPlan", function=set_plan),
+    _leads(key="checkDone", function=check_done),
+    _leads(key="clearPlan", function=clear_plan),
+    _leads(key="reportResult", function=report_result, ends=True),
 )
 STEP_TOOLS: Final = (
     Declared(key="step_complete", function=step_complete, group="step", repeatable=True, ends=True),

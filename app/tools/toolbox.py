@@ -110,7 +110,7 @@ class ServerConsents:
 
     def lasting(self, server: McpServer) -> int:
         """Return how many tools of a server run without a question, also those not known now."""
-        return sum(_is_lasting(server, consent) for consent in self._documents.consents())
+        return sum(item.endswith(_ALWAYS) for item in self._of(server))
 
     def known(self, server: McpServer) -> int:
         """Return how many tools of a server the user has allowed."""
@@ -147,11 +147,8 @@ class ServerConsents:
 
     async def ask_again(self, server: McpServer) -> None:
         """Withdraw the lasting permissions of a server's tools."""
-        await self._drop(partial(_is_lasting, server))
-
-
-def _is_lasting(server: McpServer, consent: str) -> bool:
-    return consent.startswith(f"{server.fingerprint}/") and consent.endswith(_ALWAYS)
+        tools = f"{server.fingerprint}/"
+        await self._drop(lambda item: item.startswith(tools) and item.endswith(_ALWAYS))
 
 
 _LONGEST_KEY = 64
@@ -274,20 +271,16 @@ class Toolbox:
 
     def server_tools(self, servers: Sequence[str]) -> tuple[Tool, ...]:
         """Return the tools of these servers that the user has allowed, also while a server is down."""
-        held = self._refreshed()
-        wanted = [held[name] for name in dict.fromkeys(servers) if name in held]
-        may_run = [item for item in wanted if self._consents.may_run(item.server)]
-        offers = ((item.server, self._consents.allowed(item.server, item.offered)) for item in may_run)
-        return tuple(self._tool(server, offer) for server, allowed in offers for offer in allowed)
+        offers = ((held.server, held.offered) for held in self._may_run(servers))
+        allowed = ((server, self._consents.allowed(server, offered)) for server, offered in offers)
+        return tuple(self._tool(server, offer) for server, tools in allowed for offer in tools)
 
     async def attach(self, servers: Sequence[str]) -> None:
         """Connect to servers that may run; returns when each is connected, down or waits for consent,
         or takes long.
         """
-        held = self._refreshed()
-        wanted = [held[name] for name in dict.fromkeys(servers) if name in held]
-        may_run = [item for item in wanted if self._consents.may_run(item.server)]
-        if work := [start_owned(self._connect(item), among=self._starting) for item in may_run]:
+        may_run = self._may_run(servers)
+        if work := [start_owned(self._connect(held), among=self._starting) for held in may_run]:
             await asyncio.wait(work, timeout=self._limits.wait)
 
     async def consent(self, server: str) -> None:
@@ -431,6 +424,12 @@ class Toolbox:
         self._held = {name: self._held[name] for name in entries}
         return self._held
 
+    def _may_run(self, servers: Sequence[str]) -> list[_Held]:
+        """Return those of these servers that are there and allowed, each once."""
+        held = self._refreshed()
+        wanted = [held[name] for name in dict.fromkeys(servers) if name in held]
+        return [item for item in wanted if self._consents.may_run(item.server)]
+
     def _status(self, held: _Held) -> ServerStatus:
         server, consents = held.server, self._consents
         lasting = consents.lasting(server)
@@ -553,38 +552,34 @@ class Toolbox:
         return Tool(
             key=tool_key(server.name, offer["name"]),
             parameters=offer["schema"],
-            run=self._runner(server, offer),
+            run=partial(self._call, server, offer),
             group=server.name,
             asks=self._consents.asks(server, offer),
             consent=consent_of(server, offer),
             **same,
         )
 
-    def _runner(
-        self, server: McpServer, offer: Offer
-    ) -> Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResult]]:
-        async def run(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-            async def ask(question: Mapping[str, Any]) -> str | None:
-                text = await asyncio.to_thread(self._host.clean, question["question"])
-                fields = self._host.cleaned(question.get("fields", []))
-                prompt = Prompt(
-                    question=text,
-                    type=question["type"],
-                    fields=msgspec.convert(fields, tuple[FormField, ...]),
-                    link=self._host.clean(question.get("link", "")),
-                    tool=tool_key(server.name, offer["name"]),
-                    server=server.name,
-                )
-                return await context.ask(prompt)
+    async def _call(
+        self, server: McpServer, offer: Offer, arguments: Mapping[str, object], context: ToolContext
+    ) -> ToolResult:
+        async def ask(question: Mapping[str, Any]) -> str | None:
+            text = await asyncio.to_thread(self._host.clean, question["question"])
+            fields = self._host.cleaned(question.get("fields", []))
+            prompt = Prompt(
+                question=text,
+                type=question["type"],
+                fields=msgspec.convert(fields, tuple[FormField, ...]),
+                link=self._host.clean(question.get("link", "")),
+                tool=tool_key(server.name, offer["name"]),
+                server=server.name,
+            )
+            return await context.ask(prompt)
 
-            await self._make_sure(server, offer)
-            line = {"op": "call", "server": server.name, "tool": offer["name"], "page": offer["ui"]}
-            line["arguments"] = dict(arguments)
-            answer = await self._host.request(line, ask, context.report)
-            # In a thread: a result may be long, and the event loop is the window's.
-            return await asyncio.to_thread(self._result, server.name, answer)
-
-        return run
+        await self._make_sure(server, offer)
+        line = {"op": "call", "server": server.name, "tool": offer["name"], "page": offer["ui"]}
+        answer = await self._host.request({**line, "arguments": dict(arguments)}, ask, context.report)
+        # In a thread: a result may be long, and the event loop is the window's.
+        return await asyncio.to_thread(self._result, server.name, answer)
 
     def _result(self, server: str, answer: Mapping[str, Any]) -> ToolResult:
         found = self._host.cleaned(answer["resources"])

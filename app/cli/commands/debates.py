@@ -128,7 +128,7 @@ def _participant(moot: Moot, text: str) -> Participant:
     if colon and model in offered and spec.model not in offered:
         # Few hosted models have tags, and this one is not offered with it, so the word was meant as a role.
         raise BadInput("unknown_role", role=word, name=spec.name, roles=", ".join(ROLE_NAMES))
-    return Participant(id=new_id(), name=spec.name, provider=spec.provider, model=spec.model, role=spec.role)
+    return spec
 
 
 async def council(

@@ -408,10 +408,9 @@ class Server:
         self._log.note(f"(connecting) {program}")
         command, env = [program, *self.entry.get("args", ())], system_environment() | {"PATH": path}
         how = {"env": env | variables, "cwd": cwd}
-        return stdio_transport(command, self._guard, self._log, self._tell_groups, **how)
-
-    def _tell_groups(self) -> None:
-        self._news({"groups": sorted(GROUPS)})
+        return stdio_transport(
+            command, self._guard, self._log, lambda: self._news({"groups": sorted(GROUPS)}), **how
+        )
 
     async def _login(self, url: str, stack: AsyncExitStack) -> Login | None:
         """Return the login to a server at an address, None where there is none and the user did not ask
@@ -429,15 +428,13 @@ class Server:
             on_failure=lambda error: self._guard.end(str(error), error.problem),
             redirect=redirect,
             address=address or "http://127.0.0.1/callback",
-            agree=self._agree if redirect is not None else None,
+            agree=partial(self._agree, self._ask) if self._ask is not None else None,
             client=self.entry.get("client"),
         )
 
-    async def _agree(self, url: str) -> bool:
+    async def _agree(self, put: Callable[[Line], None], url: str) -> bool:
         """Ask the user about the page of the login, which the parent opens after a yes."""
-        if self._ask is None:
-            return False
-        async with self._running(self._ask, self._limits["login"]) as call:
+        async with self._running(put, self._limits["login"]) as call:
             return await self._put_question(call, {"question": "", "link": url}) is not None
 
     def _new_client(self, transport: "AbstractAsyncContextManager[TransportStreams]") -> Client:
