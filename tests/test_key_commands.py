@@ -17,8 +17,8 @@ from keyring.errors import KeyringLocked
 from app.cli.arguments import Arguments, parse_arguments
 from app.cli.commands.debates import _participant as participant
 from app.cli.commands.sessions import run_command
+from app.cli.control import ControlServer, hand_over
 from app.cli.printing.lines import error_line, load_texts
-from app.cli.running import ControlServer, hand_over
 from app.cli.terminal import Out, TerminalOut
 from app.core.errors import BadInput, NotFound
 from app.storage.paths import DataPaths

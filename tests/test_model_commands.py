@@ -16,8 +16,8 @@ import pytest
 from app.children import processes
 from app.cli.arguments import Arguments, parse_arguments
 from app.cli.commands.sessions import run_command
+from app.cli.control import hand_over
 from app.cli.printing.lines import load_texts
-from app.cli.running import hand_over
 from app.core.catalog import LOCAL
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.provider import Finished, LocalModel, ModelRequest

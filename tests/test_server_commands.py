@@ -12,8 +12,8 @@ import pytest
 
 from app.cli.arguments import Arguments, parse_arguments
 from app.cli.commands.sessions import run_command
+from app.cli.control import hand_over
 from app.cli.printing.lines import load_texts
-from app.cli.running import hand_over
 from app.core.definitions import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.servers import LOGIN, McpServer, secret_place

@@ -458,58 +458,40 @@ def unpacked_package(
     """
     # Late: every host imports this module.
     import tempfile
-    import zipfile
 
     try:
         make_private_folder(folder)
         with tempfile.TemporaryDirectory(prefix=scratch, dir=folder, ignore_cleanup_errors=True) as own:
-            place = _fetched(requirement, size, Path(own), progress)
-            yield place if place.is_dir() else _unpacked(place, Path(own) / "site", size, progress)
-    except (OSError, zipfile.BadZipFile) as error:
+            yield _fetch(requirement, size, Path(own), progress)
+    except OSError as error:
         raise PackageError(str(error)) from error
 
 
-def _unpacked(wheel: Path, folder: Path, size: int, progress: Progress) -> Path:
-    """Unpack a wheel with the permissions its files have there."""
-    import zipfile
-
-    with zipfile.ZipFile(wheel) as archive:
-        for item in archive.infolist():
-            path = Path(archive.extract(item, folder))
-            if not item.is_dir():
-                path.chmod(0o644 | (item.external_attr >> 16 & 0o111))
-            progress(size, size)
-    wheel.unlink()
-    return folder
-
-
-def _fetched(requirement: str, size: int, folder: Path, progress: Progress) -> Path:
-    """Download it with the first installer that works; return its wheel, or the folder it was unpacked to."""
-    requirements = folder / "package.txt"
+def _fetch(requirement: str, size: int, folder: Path, progress: Progress) -> Path:
+    """Download and unpack it with the first installer that works; return the folder with its files."""
+    requirements, files = folder / "package.txt", folder / "site"
     requirements.write_text(f"{requirement}\n", encoding="utf-8")
     problem = "neither pip nor uv is there to download it"
-    for command in installers(folder, requirements):
+    for command in installers(files, requirements):
         worked, said = _watch(command, folder, size, progress)
-        wheel = next(folder.glob("*.whl"), None)
-        if worked and (wheel is not None or (folder / "site").is_dir()):
-            return wheel or folder / "site"
+        if worked and files.is_dir():
+            return files
         problem = said or problem
     raise PackageError(problem)
 
 
-def installers(folder: Path, requirements: Path) -> Iterator[list[str]]:
-    """Yield the commands that can download a package: pip of this Python and of its base, then uv."""
-    pip = ["-m", "pip", "--quiet", "--disable-pip-version-check", "download", "--no-deps"]
-    pip += ["--only-binary", ":all:", "--require-hashes", "--dest", str(folder), "-r", str(requirements)]
+def installers(target: Path, requirements: Path) -> Iterator[list[str]]:
+    """Yield the commands that can unpack a package into a folder: pip of this Python or its base, then uv."""
+    how = ["install", "--quiet", "--no-deps", "--require-hashes", "--only-binary", ":all:"]
+    how += ["--target", str(target), "-r", str(requirements)]
     if not getattr(sys, "frozen", False):
         # A virtual environment made by uv has no pip, but the Python it was made from may have one.
         for python in dict.fromkeys((sys.executable, getattr(sys, "_base_executable", sys.executable))):
-            yield [python, *pip]
-    tools = Path(__file__).resolve().parents[2] / ".tools" / "bin"
+            yield [python, "-m", "pip", "--disable-pip-version-check", *how, "--no-compile"]
+    tools = _PROJECT / ".tools" / "bin"
     uv = shutil.which("uv", path=os.pathsep.join([os.environ.get("PATH", ""), str(tools)]))
     if uv:
-        target = ["--target", str(folder / "site"), "-r", str(requirements)]
-        yield [uv, "pip", "install", "--quiet", "--no-deps", "--require-hashes", *target]
+        yield [uv, "pip", *how]
 
 
 async def in_thread(work: Callable[[Progress], object], progress: Progress, failure: str) -> None:

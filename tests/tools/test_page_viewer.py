@@ -24,6 +24,8 @@ def test_it_is_installed_beside_qt_with_its_permissions(index):
     assert steps
     assert all(0 <= done <= total == page_viewer.VIEWER_BYTES for done, total in steps)
     for name, content in FILES.items():
+        if name.endswith("RECORD"):  # The installer writes it.
+            continue
         wanted = b"of Qt" if name.endswith(".pyi") else content
         assert (index.qt.parent / name).read_bytes() == wanted
     assert (index.qt / "Qt/libexec/QtWebEngineProcess").stat().st_mode & 0o777 == 0o755
