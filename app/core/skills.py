@@ -184,6 +184,12 @@ class SkillFiles(Protocol):
         Those not taken have a problem. Raises BadInput where there are none, or the zip is not taken.
         """
 
+    async def take(self, sent: Mapping[str, Contents]) -> tuple[Skill, ...]:
+        """Keep the skills that came with an assistant, by name, none in place of another.
+
+        Return those that were not there as they are, some with a problem.
+        """
+
     async def elsewhere(self) -> tuple[Skill, ...]:
         """Return the skills that other programs keep in the user's home, each with its place."""
 

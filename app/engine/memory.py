@@ -4,9 +4,10 @@ Notes are told in the user's own chats and groups alone: never in debates, counc
 session in which a program has spoken over MCP.
 """
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from app.core.definitions import Agent
@@ -105,6 +106,8 @@ class Memory:
     _store: SessionStore
     # Opens a session to change it.
     _open: Callable[[str], Awaitable[LiveSession]]
+    # Of two answers to one proposal the first counts.
+    _answers: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def all(self) -> Notes:
         """Return all notes, the newest first."""
@@ -194,16 +197,18 @@ class Memory:
 
     async def keep(self, session_id: str, message_id: str, text: str, local: bool) -> None:
         """Keep what was proposed, as the user has changed it."""
-        live, proposal = await self._waiting(session_id, message_id)
-        # With the message's id: where this was cut off before the answer was saved, the same again adds
-        # nothing.
-        await self.add(replace(proposal, id=message_id, text=text, local=local, title=live.session.title))
-        await self._answer(live, message_id, proposal, SaidToProposal.KEPT)
+        async with self._answers:
+            live, proposal = await self._waiting(session_id, message_id)
+            # With the message's id: where this was cut off before the answer was saved, the same again adds
+            # nothing.
+            await self.add(replace(proposal, id=message_id, text=text, local=local, title=live.session.title))
+            await self._answer(live, message_id, proposal, SaidToProposal.KEPT)
 
     async def refuse(self, session_id: str, message_id: str) -> None:
         """Keep nothing of what was proposed."""
-        live, proposal = await self._waiting(session_id, message_id)
-        await self._answer(live, message_id, proposal, SaidToProposal.REFUSED)
+        async with self._answers:
+            live, proposal = await self._waiting(session_id, message_id)
+            await self._answer(live, message_id, proposal, SaidToProposal.REFUSED)
 
     async def _waiting(self, session_id: str, message_id: str) -> tuple[LiveSession, Note]:
         live = await self._open(session_id)

@@ -125,7 +125,7 @@ def _turn_of(
     """Return a turn of an assistant with its sets of tools, and with what it is told to remember: its own
     notes, and those of the session's folder. A sub-agent may have the model `above` it.
     """
-    folder = live.session.folder
+    folder = directory.folder(live.session.folder).id
     agent = directory.in_folder(agent, folder)
     model = directory.model_of(agent, above)
     given, memory = file_tools(live, model), Notes()

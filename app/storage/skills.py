@@ -7,7 +7,7 @@ import contextlib
 import io
 import re
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -88,6 +88,20 @@ class SkillFolders:
         if not found:
             raise BadInput("skill_none", path=path)
         return tuple(self._added(skill, contents) for skill, contents in found)
+
+    @awaited
+    def take(self, sent: Mapping[str, Contents]) -> tuple[Skill, ...]:
+        """Keep the skills that came with an assistant."""
+        added = []
+        for name, files in sent.items():
+            contents = {usual: data for path, data in files.items() if (usual := _usual(path))}
+            skill, _ = _checked(name, contents)
+            if skill.problem is None and skill.name in self.names():
+                if _found(self._root / skill.name)[0].digest == skill.digest:
+                    continue
+                skill = Skill(name=skill.name, problem=BadInput("skill_taken", name=skill.name))
+            added.append(self._added(skill, contents))
+        return tuple(added)
 
     @awaited
     def elsewhere(self) -> tuple[Skill, ...]:
@@ -271,10 +285,15 @@ def _in_zip(path: Path) -> Iterator[tuple[Skill, Contents]]:
             kept = islice((pair for pair in paths if pair[0]), skills.MOST_FILES + 1)
             contents = {usual: packed.read(name) for usual, name in kept}
             name = root.rstrip("/").rpartition("/")[2] or path.stem
-            try:
-                yield _skill(name, contents), contents
-            except BadInput as error:
-                yield Skill(name=name, problem=error), {}
+            yield _checked(name, contents)
+
+
+def _checked(name: str, contents: Contents) -> tuple[Skill, Contents]:
+    """Return the skill of these files, with a problem where it is not taken."""
+    try:
+        return _skill(name, contents), contents
+    except BadInput as error:
+        return Skill(name=name, problem=error), {}
 
 
 def _skill(folder: str, contents: Contents, **more: object) -> Skill:

@@ -1,7 +1,7 @@
 """What assistants remember: what is kept, who is told it and where, and that what was sent stays as it was."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -488,3 +488,61 @@ async def test_a_new_assistant_is_told_nothing_of_a_deleted_one_of_its_name(data
     await engine.assistants.restore(old)
     await _said(bench, "Hello", to=old.id)
     assert DOGS in _system(bench)
+
+
+async def test_the_notes_of_a_deleted_folder_are_not_told_until_it_is_back(data_dir: Path) -> None:
+    bench = await _bench(data_dir, agent(tools=(REMEMBER,)))
+    folder = await bench.engine.folders.save(Folder(id="", name="Dogs"))
+    await bench.engine.memory.add(Note(id="", text=DOGS, folder=folder.id))
+    session_id = await _said(bench, "Hello", folder=folder.id)
+    assert DOGS in _system(bench)
+    await bench.engine.folders.delete(folder.id)
+    bench.models.script += _proposing("It rains.", "folder")
+    await _said(bench, "And now?", session_id)
+    assert DOGS not in str(bench.models.requests[-1].messages)
+    assert "in no folder" in _results(bench, session_id)[-1].content
+    await bench.engine.folders.restore(folder)
+    await _said(bench, "And again?", session_id)
+    assert DOGS in _system(bench)
+
+
+async def test_what_is_switched_off_during_an_answer_proposes_nothing(data_dir: Path) -> None:
+    made: list[Bench] = []
+
+    async def switch_off(*_: object) -> ToolResult:
+        [session_id] = [each.id for each in made[0].engine.sessions()]
+        await made[0].engine.chats.choose_memory(session_id, on=False)
+        return ToolResult(content="Done.")
+
+    tools = (*TOOLS, a_tool("wait", run=switch_off))
+    script = [calling(("wait", {})), *_proposing()]
+    made.append(await _bench(data_dir, agent(tools=(REMEMBER, "wait")), tools=tools, script=script))
+    session_id = await _said(made[0], "Hello")
+    assert await made[0].engine.memory.open() == []
+    assert "switched this off" in _results(made[0], session_id)[-1].content
+
+
+async def test_of_two_answers_to_a_proposal_the_first_counts(data_dir: Path) -> None:
+    bench = await _bench(data_dir, agent(tools=(REMEMBER,)), script=_proposing())
+    session_id = await _said(bench, "I have two dogs.")
+    [result], memory, change_notes = (
+        _results(bench, session_id),
+        bench.engine.memory,
+        bench.documents.change_notes,
+    )
+
+    async def change_later(change: Callable[[tuple[Note, ...]], tuple[Note, ...]]) -> None:
+        await asyncio.sleep(0.01)
+        await change_notes(change)
+
+    bench.documents.change_notes = change_later  # type: ignore[method-assign]
+    answers = (
+        memory.keep(session_id, result.id, DOGS, local=False),
+        memory.refuse(session_id, result.id),
+        memory.keep(session_id, result.id, "Something else.", local=False),
+    )
+    first, *late = await asyncio.gather(*answers, return_exceptions=True)
+    assert first is None and all(isinstance(each, NotFound) for each in late)
+    assert [note.text for note in memory.all()] == [DOGS]
+    kept = _results(bench, session_id)[-1].proposal
+    assert kept is not None and kept.answer == SaidToProposal.KEPT

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QPlainTextEdit
+from PySide6.QtWidgets import QFileDialog, QLabel, QPlainTextEdit
 
 from app.gui.pages.skill_list import SkillList, SkillRow
 from tests.app_driver import Person, at_window, until
@@ -92,9 +92,53 @@ async def test_a_foreign_one_is_looked_at_allowed_changed_removed_and_undone(per
     await until(lambda: row(person, "guest-reply").state.shown_text().startswith("Changed on "))
     assert not row(person, "guest-reply").tick.isChecked() and person.sees("skill_guest-reply_allow")
     await person.click("skill_guest-reply_remove")
-    await until(lambda: "guest-reply" not in skills(person).rows)
+    # The assistant still names it.
+    await until(lambda: row(person, "guest-reply").shown.state == "refused")
     await person.click("toast_action")
-    await until(lambda: "guest-reply" in skills(person).rows)
+    await until(lambda: row(person, "guest-reply").shown.state == "changed")
+
+
+async def test_one_that_is_not_here_is_shown_and_taken_away(person, data_dir):
+    page = person.find("assistants_page")
+    page.editor.form.skills.give("guest-reply")
+    shown = row(person, "guest-reply")
+    await until(shown.details.isVisible)
+    assert shown.shown.state == "refused" and not shown.tick.isEnabled()
+    assert "There is no skill “guest-reply”." in [label.text() for label in shown.findChildren(QLabel)]
+    assert not person.sees("skill_guest-reply_allow")
+    await until(lambda: given(data_dir) == ["meeting-minutes", "guest-reply"])
+    await person.click("skill_guest-reply_remove")
+    await until(lambda: given(data_dir) == ["meeting-minutes"])
+    assert list(skills(person).rows) == ["meeting-minutes"]
+
+
+async def test_a_shared_assistant_brings_its_skills_and_none_is_on(person, data_dir, tmp_path):
+    desk, file = person.window.controller, tmp_path / "mina.json"
+    await bring(person, "folder", a_skill(tmp_path, **{"b/more.md": "More."}))
+    await until(lambda: person.sees("skill_guest-reply_allow"))
+    await person.click("skill_guest-reply_allow")
+    await until(lambda: given(data_dir) == ["meeting-minutes", "guest-reply"])
+    desk.assistants.share("mina")
+    person.choose_file(file)
+    await until(lambda: file.is_file() and file.stat().st_size)
+    await desk.engine.skills.remove("guest-reply")
+    await until(lambda: row(person, "guest-reply").shown.state == "refused")
+    desk.assistants.bring_in()
+    person.choose_file(file)
+    await until(lambda: person.sees("bring_in_dialog"))
+    labels = [label.text() for label in person.find("bring_in_dialog").findChildren(QLabel)]
+    assert "Skills: meeting-minutes, guest-reply" in labels and not person.sees("bring_in_dropped")
+    await person.click("bring_in_keep")
+    await until(
+        lambda: (
+            person.sees("skill_guest-reply_allow")
+            and person.find("assistants_page").editor.definition_id == "mina-2"
+        )
+    )
+    assert (
+        row(person, "guest-reply").shown.state == "asking" and not row(person, "guest-reply").tick.isChecked()
+    )
+    assert (data_dir / "skills" / "guest-reply" / "b" / "more.md").read_text() == "More."
 
 
 async def test_one_that_is_not_taken_says_why_and_cannot_be_allowed(person, data_dir, tmp_path):

@@ -1,6 +1,7 @@
 """Skills on the disk: hostile ones, the layouts of other programs, a kill while one is added, backups."""
 
 import asyncio
+import json
 import os
 import signal
 import stat
@@ -12,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from app.core.definitions import Agent
 from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.skills import Skill, digest_of, look_at
 from app.core.store import BackupReason, Difference
-from app.engine.library.definitions import Skills
+from app.engine.library.definitions import Shared, Skills, sent_skills
 from app.storage.documents import JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths
@@ -375,3 +377,106 @@ async def test_skills_are_added_side_by_side_and_all_are_kept(skills: Skills, tm
         folder({"SKILL.md": HEAD.replace("evil", f"one-{number}")})(tmp_path / str(number))
     await asyncio.gather(*(skills.add(str(tmp_path / str(number) / "evil")) for number in range(5)))
     assert [skill.name for skill in skills.all()[4:]] == [f"one-{number}" for number in range(5)]
+
+
+def a_document(skills: object, files: object) -> tuple[dict[str, object], Shared[Agent]]:
+    """Return a shared assistant that names skills, with what is said to be their files."""
+    document = {"id": "mina", "name": "Mina", "skills": skills, "skill_files": files}
+    return document, Shared(definition=Agent(id="mina", name="Mina", skills=tuple(skills)))  # type: ignore[arg-type]
+
+
+async def test_a_shared_assistant_brings_the_skills_that_are_allowed(
+    skills: Skills, paths: DataPaths, tmp_path: Path
+) -> None:
+    await skills.add(str(folder({"SKILL.md": HEAD, "a.bin": b"\xff\0"})(tmp_path)))
+    named = ["evil", "meeting-minutes", "gone"]
+    text = json.dumps({"name": "Mina", "skills": named})
+    assert await skills.packed(text) == text, "what the user has not allowed stays here"
+    seen, contents = await skills.find("evil")
+    await skills.allow(seen)
+    document, shared = json.loads(await skills.packed(text)), a_document(named, {})[1]
+    assert sent_skills(document, shared) == {"evil": contents}
+    # A group's file has those of all its members, and what nobody in it names is not taken.
+    crew = json.dumps({"name": "Crew", "members": [{"name": "Mina", "skills": named}]})
+    assert json.loads(await skills.packed(crew))["skill_files"] == document["skill_files"]
+    assert sent_skills(document, a_document([], {})[1]) == {}
+    # The same again changes nothing, and another one of that name is not put in its place.
+    assert await skills.take({"evil": contents}) == () and skills.state(seen) == "allowed"
+    [other] = await skills.take({"evil": {"SKILL.md": HEAD.encode() + b"Obey."}})
+    assert other.problem is not None and other.problem.code == "skill_taken"
+    assert (await skills.find("evil"))[1] == contents and skills.state(seen) == "allowed"
+    # Elsewhere it is off until the user has looked at it, also where it was allowed once.
+    await skills.remove("evil")
+    [taken] = await skills.take({"evil": contents})
+    assert (taken.digest, skills.state(taken)) == (seen.digest, "asking")
+
+
+async def test_a_skill_too_large_for_a_shared_file_is_not_left_out_silently(
+    skills: Skills, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        made = folder({"SKILL.md": HEAD.replace("evil", name), "a.md": b"x" * 4_500_000})(tmp_path / name)
+        [skill] = await skills.add(str(made))
+        await skills.allow(skill)
+    with pytest.raises(BadInput) as refused:
+        await skills.packed(json.dumps({"name": "Mina", "skills": ["one", "two"]}))
+    assert refused.value.code == "shared_too_long"
+
+
+@pytest.mark.parametrize(
+    "files", [3, {"evil": 3}, {"evil": {"SKILL.md": 3}}, {"evil": {"SKILL.md": "%"}}, []]
+)
+def test_what_is_no_skill_in_a_shared_file_is_refused(files: object) -> None:
+    with pytest.raises(BadInput) as refused:
+        sent_skills(*a_document(["evil"], files))
+    assert (refused.value.code, refused.value.details) == ("shared_field", {"field": "skill_files"})
+
+
+SENT: dict[str, tuple[dict[str, bytes], str]] = {
+    "no SKILL.md": ({"a.md": b"x"}, "skill_none"),
+    "a name that is a path": ({"SKILL.md": HEAD.replace("evil", "../evil").encode()}, "skill_name"),
+    "the name of one of Moot's": ({"SKILL.md": HEAD.replace("evil", "decision-memo").encode()}, "skill_built_in"),
+    "too many files": ({"SKILL.md": HEAD.encode(), **{f"{n}.md": b"" for n in range(200)}}, "skill_too_large"),
+    "two files of one name but for case": ({"SKILL.md": HEAD.encode(), "a.md": b"", "A.md": b""}, "file_path"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SENT)
+async def test_a_hostile_skill_in_a_shared_file_is_refused(
+    case: str, skills: Skills, paths: DataPaths
+) -> None:
+    contents, code = SENT[case]
+    [skill] = await skills.take({"evil": contents})
+    assert skill.problem is not None and skill.problem.code == code and not paths.skills.exists()
+
+
+async def test_of_a_shared_skill_only_usual_files_are_kept(skills: Skills, paths: DataPaths) -> None:
+    odd = (
+        "../out.md",
+        "/etc/out",
+        "C:\\out.md",
+        "C:out.md",
+        "\\\\host\\out",
+        "a/../../out.md",
+        "con.md",
+        ".env",
+        "a.md:b",
+        "a.md.",
+    )
+    [skill] = await skills.take(
+        {"evil": {"SKILL.md": HEAD.encode(), "a.md": b"x", **dict.fromkeys(odd, b"x")}}
+    )
+    assert (skill.problem, skill.files) == (None, 2)
+    assert {path.name for path in paths.root.rglob("*") if path.is_file()} == {"SKILL.md", "a.md"}
+
+
+async def test_the_51st_skill_is_refused_however_it_comes(skills: Skills, tmp_path: Path) -> None:
+    for number in range(50):
+        folder({"SKILL.md": HEAD.replace("evil", f"skill-{number}")})(tmp_path / str(number))
+        await skills.add(str(tmp_path / str(number)))
+    for found in (
+        await skills.add(str(folder({"SKILL.md": HEAD})(tmp_path))),
+        await skills.take({"evil": {"SKILL.md": HEAD.encode()}}),
+    ):
+        [problem] = [skill.problem for skill in found]
+        assert problem is not None and problem.code == "skills_too_many"

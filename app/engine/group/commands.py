@@ -31,7 +31,7 @@ from app.engine.director import Ask, Speak
 from app.engine.group.director import decide, members_turns, silent_members, silent_turns
 from app.engine.history import tokens_of
 from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel, Assistants
-from app.engine.library.definitions import Definitions, LibraryKind, Shared
+from app.engine.library.definitions import SENT_SKILLS, Definitions, LibraryKind, Shared
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.request import next_lead, orchestrator_of, told_to_lead, turns_used
@@ -102,7 +102,9 @@ _GROUP = schema_object(name=_TEXT, instructions=_TEXT, orchestrator=_TEXT, membe
 
 
 _SHARED = ("name", "orchestrator", "instructions", "turns_limit", "ask_before_hand_over")
-_KIND = LibraryKind(Group, "group", attrgetter("groups"), GroupsChanged, _SHARED, "group_order", ("members",))
+_KIND = LibraryKind(
+    Group, "group", attrgetter("groups"), GroupsChanged, _SHARED, "group_order", ("members", SENT_SKILLS)
+)
 
 
 @dataclass(eq=False, repr=False)

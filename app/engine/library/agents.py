@@ -22,11 +22,11 @@ from app.core.frozen import Frozen
 from app.core.memory import REMEMBER
 from app.core.message import Consent, Message, MessageState, Prompt, Role
 from app.core.provider import FactSource, ModelFacts, ProviderStatus
-from app.core.session import AgentMode, GroupState
+from app.core.session import AgentMode, Folder, GroupState
 from app.core.settings import Settings
 from app.core.store import Documents
 from app.core.tool import FILE_PARTS, FILES, SKILLS, ServerStatus, Tool, ToolChoice, ToolError, Tools, told_of
-from app.engine.library.definitions import Definitions, LibraryKind, Shared, Skills
+from app.engine.library.definitions import SENT_SKILLS, Definitions, LibraryKind, Shared, Skills
 from app.engine.live_session import LiveSession
 from app.engine.providers import ProviderProblem, is_here
 
@@ -169,7 +169,7 @@ MAX_STEPS = 100
 _STYLE = ("effort", "creativity", "length")
 _SPEAKS = ("name", "description", "role", "provider", "model", "instructions", *_STYLE)
 _SHARED = (*_SPEAKS, "tools", "sub_agents", "skills", "pages", "max_depth", "max_steps")
-_SILENT = ("enabled", "busy", "knows_user", "remembers", "folder", "colour")
+_SILENT = ("enabled", "busy", "knows_user", "remembers", "folder", "colour", SENT_SKILLS)
 _KIND = LibraryKind(
     Agent, "assistant", attrgetter("assistants"), AssistantsChanged, _SHARED, "assistant_order", _SILENT
 )
@@ -370,11 +370,15 @@ class AgentDirectory:
         """Return what an agent is told about the user, "" for nothing."""
         return self._documents.settings().about_user.strip() if agent.knows_user else ""
 
+    def folder(self, folder_id: str) -> Folder:
+        """Return a folder by its id; for none, and one that was deleted, one without id, name and skills."""
+        folders = (item for item in self._documents.folders.all() if item.id == folder_id)
+        return next(folders, Folder(id="", name=""))
+
     def in_folder(self, agent: Agent, folder_id: str) -> Agent:
         """Return an assistant as it works in a folder: with the skills that the folder is given."""
-        folders = (item for item in self._documents.folders.all() if item.id == folder_id)
-        folder = next(folders, None) if folder_id else None
-        return replace(agent, skills=(*agent.skills, *folder.skills)) if folder and folder.skills else agent
+        skills = self.folder(folder_id).skills
+        return replace(agent, skills=(*agent.skills, *skills)) if skills else agent
 
     def first_model(self) -> AgentModel:
         """Return the model that is taken where nobody named one."""

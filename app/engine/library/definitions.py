@@ -7,7 +7,9 @@ the prompts that the user keeps and those that come with the program (`engine.sa
 import asyncio
 import json
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from operator import attrgetter
 from pathlib import Path
@@ -28,7 +30,9 @@ from app.core.tool import ToolError
 from app.engine.names import normal
 
 MAX_NAME = 80
-MAX_SHARED = 1_000_000
+MAX_SHARED = 10_000_000
+SENT_SKILLS = "skill_files"
+"""Where the files of skills are in a shared file, by name and path."""
 CHANGED_ELSEWHERE = "changed_elsewhere"
 
 Noun = TypeVar("Noun")
@@ -262,6 +266,19 @@ def read_document(text: str) -> dict[str, object]:
     return document
 
 
+def sent_skills(document: Mapping[str, Any], shared: Shared[Any]) -> dict[str, Contents]:
+    """Return the files of the skills that a shared file names and holds. Raises BadInput."""
+    named = {name for each in (shared, *shared.members) for name in getattr(each.definition, "skills", ())}
+    try:
+        return {
+            name: {path: b64decode(data, validate=True) for path, data in files.items()}
+            for name, files in document.get(SENT_SKILLS, {}).items()
+            if name in named
+        }
+    except (AttributeError, TypeError, ValueError) as error:
+        raise BadInput("shared_field", field=SENT_SKILLS) from error
+
+
 def read_noun(
     noun: type[Noun], document: Mapping[str, Any], only: Collection[str] = (), place: str = ""
 ) -> Noun:
@@ -455,6 +472,31 @@ class Skills:
         """
         await self.look(())
         added = await self._files.add(path)
+        await self._drop({skill.name for skill in added if skill.problem is None})
+        return added
+
+    async def packed(self, text: str) -> str:
+        """Return a shared file with the files of the skills that it names and the user has allowed.
+        Raises BadInput where that is too long.
+        """
+        document, files = json.loads(text), dict[str, dict[str, str]]()
+        sharers = (document, *document.get("members", ()))
+        for name in dict.fromkeys(name for each in sharers for name in each.get("skills", ())):
+            with suppress(BadInput):
+                skill, contents = await self.find(name)
+                if self.state(skill) == SkillState.ALLOWED:
+                    files[name] = {path: b64encode(data).decode() for path, data in contents.items()}
+        if not files:
+            return text
+        text = json.dumps({**document, SENT_SKILLS: files}, ensure_ascii=False, indent=2) + "\n"
+        if len(text) > MAX_SHARED:
+            raise BadInput("shared_too_long", most=MAX_SHARED)
+        return text
+
+    async def take(self, sent: Mapping[str, Contents]) -> tuple[Skill, ...]:
+        """Keep skills that came with a shared file, as `add` does, but none in place of another."""
+        await self.look(())
+        added = await self._files.take(sent)
         await self._drop({skill.name for skill in added if skill.problem is None})
         return added
 

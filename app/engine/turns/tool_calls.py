@@ -34,7 +34,7 @@ from app.engine import request
 from app.engine.availability import NotFree
 from app.engine.library.agents import SUB_AGENT, AgentDirectory, Delegation, delegation, failed, succeeded
 from app.engine.live_session import LiveSession
-from app.engine.memory import origin_of
+from app.engine.memory import origin_of, remembers
 from app.engine.prompts import Lines, Prompts
 from app.engine.request import AgentTurn, Attempt, in_mode, instruction_of, turn_below
 from app.engine.turns import context as turns_context
@@ -566,7 +566,9 @@ class ToolCalls:
 
     def _proposed(self, turn: AgentTurn, wanted: Note) -> Note:
         """Return a proposed note with whom it is for and where it is from. Raises ToolError."""
-        folder = self._live.session.folder if wanted.folder else ""
+        if not remembers(turn.agent, self._live):
+            raise ToolError("remember: the user has switched this off here.")
+        folder = self._services.directory.folder(self._live.session.folder).id if wanted.folder else ""
         if wanted.folder and not folder:
             raise ToolError('remember: this conversation is in no folder; use "me".')
         origin, source = origin_of(self._live, self._services.directory.own_tools())

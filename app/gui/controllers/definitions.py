@@ -21,11 +21,18 @@ from app.core.ids import new_id
 from app.core.memory import REMEMBER
 from app.core.provider import ModelRequest
 from app.core.session import Definition
-from app.core.skills import Skill, SkillState, whole_text
+from app.core.skills import Contents, Skill, SkillState, whole_text
 from app.core.texts import exact, unmarked
 from app.core.tool import FILES
 from app.engine.debate.estimates import price_text
-from app.engine.library.definitions import CHANGED_ELSEWHERE, Definitions, SeenSkill, Shared, read_document
+from app.engine.library.definitions import (
+    CHANGED_ELSEWHERE,
+    Definitions,
+    SeenSkill,
+    Shared,
+    read_document,
+    sent_skills,
+)
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.display.descriptions import most_text
@@ -200,7 +207,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
 
     async def _share(self, definition_id: str, path: Path) -> None:
         await self.settle()
-        text = self.definitions.share(definition_id)
+        text = await self._engine.skills.packed(self.definitions.share(definition_id))
         await write_shared_file(self._toasts, self._language, path, text)
 
     async def _preview(self, path: Path) -> None:
@@ -212,7 +219,15 @@ class DefinitionCommands(Controller, Generic[Definition]):
         commands = next((kind for mark, kind in self._kinds.items() if mark in document), self._kinds[""])
         shared = commands.definitions.read_shared(text)
         dialog = BringInDialog(self._language, self._look, preview_of(shared, self._language), self._window)
-        dialog.open_for(lambda: self._start(commands.keep(shared)))
+        sent = sent_skills(document, shared)
+        dialog.open_for(lambda: self._start(self._keep_all(commands.keep(shared), sent)))
+
+    async def _keep_all(self, saving: Awaitable[None], sent: Mapping[str, Contents]) -> None:
+        """Save what is in a shared file and the skills that came with it, of which none is allowed."""
+        added = await self._engine.skills.take(sent)
+        await saving
+        for problem in filter(None, (skill.problem for skill in added)):
+            self._toasts.show_toast(self._language.problem(problem.code, **problem.details))
 
     def _free_name(self, name: str) -> str:
         return free_name(name, {item.name for item in self.definitions.all()})

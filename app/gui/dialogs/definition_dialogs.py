@@ -96,6 +96,7 @@ def _of_assistant(agent: Agent, words: Language) -> Parts:
         "model": _model(agent.provider, agent.model, words),
         "tools": ", ".join(agent.tools) or words("assistant.none.tools"),
         "sub_agents": ", ".join(agent.sub_agents),
+        "skills": ", ".join(agent.skills),
         "pages": ", ".join(agent.pages),
     }
     return tuple((words(f"assistant.field.{name}"), text) for name, text in found.items())

@@ -20,6 +20,7 @@ from app.core.message import Attachment, tokens_text
 from app.core.session_files import DEVICES, folded
 from app.core.texts import clean_text
 from app.engine.library.agents import AgentModel, look_of
+from app.engine.library.definitions import MAX_SHARED
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import empty, frame, hbox, vbox
 from app.gui.widgets.controls import WrappedTick, icon_button
@@ -81,7 +82,6 @@ class FileSizes:
             return 0
 
 
-MOST_BYTES = 1_000_000
 MOST_NAME_BYTES = 80
 """Bytes of UTF-8 of a suggested name with its suffix: Korean has three a letter."""
 NAMELESS = "moot"
@@ -182,7 +182,7 @@ def free_name(name: str, taken: set[str]) -> str:
 
 def _read(path: Path) -> str:
     try:
-        if regular_size(path) > MOST_BYTES:
+        if regular_size(path) > MAX_SHARED:
             raise BadInput("file_too_large", name=path.name)
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

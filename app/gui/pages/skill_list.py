@@ -4,13 +4,14 @@ and a menu that adds some.
 
 from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
-from app.core.skills import SkillState
+from app.core.errors import NotFound
+from app.core.skills import Skill, SkillState
 from app.core.texts import exact, size_text, unmarked
 from app.engine.library.definitions import SeenSkill
 from app.gui.dialogs.connect_dialogs import exact_field
@@ -27,6 +28,13 @@ _BUTTONS = (ALLOW, SHOW, REMOVE)
 _READ = (SkillState.BUILT_IN, SkillState.ALLOWED)
 _INDENT, _ICON = 40, 15
 MOST_LINKS = 20
+
+
+@cache
+def _missing(name: str) -> SeenSkill:
+    """Return a skill that an assistant has, and that is not here."""
+    skill = Skill(name=name, problem=NotFound("skill_not_found", name=name))
+    return SeenSkill(skill=skill, state=SkillState.REFUSED)
 
 
 class SkillRow(QFrame):
@@ -54,7 +62,7 @@ class SkillRow(QFrame):
         buttons = [button("" if what != REMOVE else "plain", f"skill_{name}_{what}") for what in _BUTTONS]
         for act, what in zip(buttons, _BUTTONS, strict=True):
             act.setText(language(f"skill.{what}"))
-            act.clicked.connect(partial(owner.asked.emit, what, name))
+            act.clicked.connect(partial(owner.ask, what, name))
         off = plain_label("hint", text=language("skill.turns_off"))
         show_if(seen.state in (SkillState.ASKING, SkillState.CHANGED), buttons[0])
         show_if(seen.state != SkillState.REFUSED, buttons[1], off)
@@ -171,6 +179,13 @@ class SkillList(QWidget):
         """Return a skill as it is shown."""
         return self._skills[name]
 
+    def ask(self, what: str, name: str) -> None:
+        """Ask for something to be done with a skill; one that is not here is only taken away."""
+        if name in self._skills:
+            self.asked.emit(what, name)
+        else:
+            self.give(name, on=False)
+
     def give(self, name: str, on: bool = True) -> None:
         """Give the assistant a skill, or take it away."""
         self._given = (*(item for item in self._given if item != name), *((name,) if on else ()))
@@ -185,6 +200,7 @@ class SkillList(QWidget):
     def _draw(self) -> None:
         words, skills = self._language, self._skills
         shown = {name: seen for name, seen in skills.items() if name in self._had or not seen.skill.built_in}
+        shown |= {name: _missing(name) for name in self._given if skills and name not in skills}
         if shown != {name: row.shown for name, row in self.rows.items()}:
             empty(self._column)
             self.rows = {name: SkillRow(self, words, self._look, seen) for name, seen in shown.items()}
