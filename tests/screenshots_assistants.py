@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from app.core.definitions import Agent, Group, Leader
 from app.core.servers import McpServer
 from app.engine.engine import Engine
-from app.gui.pages.settings.settings_dialog import PAGES
+from app.gui.pages.settings.settings_view import PAGES
 from tests.app_driver import Person, until
 
 ARCHITECT = (
@@ -76,13 +76,13 @@ async def take_assistants(
     window.controller.palette.search()
     for page in PAGES:
         window.controller.settings.open(page)
-        await until(lambda: person.sees("settings_dialog"))
-        dialog = person.find("settings_dialog")
+        await until(lambda: person.sees("settings_page"))
+        dialog = person.find("settings_page")
         await keep(dialog, path(f"settings-{page}"))
         if page == "servers":
             await person.click("server_allow")
             await until(lambda: person.sees("consent_dialog"))
             await keep(person.find("consent_dialog"), path("consent"))
             await person.click("consent_refuse")
-        dialog.accept()
-        await until(lambda: not person.sees("settings_dialog"))
+        person.find("settings_close").click()
+        await until(lambda: not person.sees("settings_page"))

@@ -17,7 +17,7 @@ from app.core.texts import LANGUAGES, Texts
 from app.gui.commands import COMMANDS
 from app.gui.dialogs.reading_dialogs import TOPICS
 from app.gui.pages.council.decision_steps import STEPS
-from app.gui.pages.settings.settings_dialog import FIRST, FIXED, PAGES
+from app.gui.pages.settings.settings_view import FIRST, FIXED, PAGES
 from tests.core import test_english_wording as english_terms
 from tests.core import test_korean_wording as korean_terms
 from tests.core.people_read import RESOURCES

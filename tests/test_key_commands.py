@@ -78,7 +78,7 @@ async def test_a_window_takes_notice_of_a_key_at_once(qapp, data_dir: Path, ring
     async with at_window(data_dir) as person:
         engine, control = person.window.controller.engine, DataPaths(data_dir).control
         person.window.controller.settings.open("providers")
-        dialog = person.find("settings_dialog")
+        dialog = person.find("settings_page")
         shown = dialog.page("providers").list
 
         def ready() -> bool:
@@ -96,7 +96,7 @@ async def test_a_window_takes_notice_of_a_key_at_once(qapp, data_dir: Path, ring
         assert await hand_over(control, REMOVE_IT, out, asyncio.Event()) == 2
         assert out.err == ["No key is saved for openai."]
         assert KEY not in out.out
-        dialog.accept()
+        person.find("settings_close").click()
 
 
 async def test_a_provider_that_is_known_by_name_is_added_with_its_key(data_dir: Path, ring: Backend) -> None:

@@ -344,7 +344,7 @@ async def test_a_window_takes_notice_at_once(
     downloader(tmp_path, monkeypatch, small)
     async with at_window(data_dir) as person:
         person.window.controller.settings.open("providers")
-        dialog = person.find("settings_dialog")
+        dialog = person.find("settings_page")
         shown = dialog.page("providers").list
 
         def state() -> str:
@@ -356,4 +356,4 @@ async def test_a_window_takes_notice_at_once(
         await until(lambda: state() != before)
         assert await hand_over(control, REMOVE_IT, Answers("y"), asyncio.Event()) == 0
         await until(lambda: state() == before)
-        dialog.accept()
+        person.find("settings_close").click()

@@ -178,7 +178,7 @@ async def test_a_window_takes_notice_at_once(qapp, data_dir: Path) -> None:
     async with at_window(data_dir) as person:
         engine = person.window.controller.engine
         person.window.controller.settings.open("servers")
-        page = person.find("settings_dialog").page("servers")
+        page = person.find("settings_page").page("servers")
         await until(lambda: page.allow.isVisible())
         out = Answers("y")
         status = await hand_over(DataPaths(data_dir).control, ALLOW_IT, out, asyncio.Event())
@@ -187,7 +187,7 @@ async def test_a_window_takes_notice_at_once(qapp, data_dir: Path) -> None:
         await until(lambda: not page.allow.isVisible())
         assert await hand_over(DataPaths(data_dir).control, DENY_IT, out, asyncio.Event()) == 0
         await until(lambda: page.allow.isVisible())
-        person.find("settings_dialog").accept()
+        person.find("settings_close").click()
 
 
 async def test_asking_an_assistant_names_the_servers_that_wait_for_permission(moot: Moot) -> None:

@@ -4,7 +4,7 @@ An outline is painted before the modules of the widgets are imported; then `furn
 keeps sizes, panels and scroll positions between runs in `window.ini`; losing it does no harm.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -154,6 +154,7 @@ class WindowFrame(AppWindow):
         self.state = state
         self._is_painted = self.hides_on_close = False
         self._is_narrow: bool | None = None
+        self._heads: dict[QWidget, Callable[[], object]] = {}
         _fill(self, tokens.bg)
         self.setCentralWidget(_outline(tokens))
         geometry = state.bytes_of("geometry")
@@ -218,11 +219,22 @@ class WindowFrame(AppWindow):
         """Add a page to the main area."""
         add_page(self.main_area, page)
 
-    def show_page(self, page: QWidget) -> None:
-        """Show a page that is no session's in the main area."""
+    def show_page(self, page: QWidget, show_head: Callable[[], object]) -> None:
+        """Show a page that is no session's; `show_head` writes what the top bar says of it."""
+        self._heads[page] = show_head
+        self.show_again(page)
+
+    def show_again(self, page: QWidget) -> None:
+        """Show such a page as it was left."""
         self.main_area.setCurrentWidget(page)
         self.top_bar.show_session_tools(False)
         self.side_bar.sessions.select("")
+        self._heads[page]()
+
+    def remove_page(self, page: QWidget) -> None:
+        """Take a page, which is not in front, out of the main area."""
+        self.main_area.removeWidget(page)
+        del self._heads[page]
 
     def show_side(self, shown: bool) -> None:
         """Show or hide the sidebar; a narrow window and a wide one remember it each for itself."""

@@ -283,7 +283,7 @@ async def _download(folder: Path, size: int) -> Result:
                 lambda settings: replace(settings, model_source=f"{served.address}/ok")
             )
             controller.settings.open("local")
-            page = person.find("settings_dialog").page("local")
+            page = person.find("settings_page").page("local")
             await until(lambda: "tiny" in page.cards)
             card = page.cards["tiny"]
             told: list[str] = []
@@ -296,7 +296,7 @@ async def _download(folder: Path, size: int) -> Result:
                     await asyncio.sleep(0.02)
             seconds = time.monotonic() - began
             longest = app.longest
-            person.find("settings_dialog").accept()
+            person.find("settings_close").click()
     steps = len(set(told))
     return _result(longest, f"{size / seconds / 1e6:.0f} MB/s, {steps} states shown", FRAME_MS)
 

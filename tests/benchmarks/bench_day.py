@@ -31,7 +31,7 @@ from app.core.message import Role, Usage
 from app.core.provider import CallPiece, Delta, Finished, ModelRequest, Text
 from app.engine.debate.setup import DebateSetup
 from app.gui.desktop.event_loop import AppLoop
-from app.gui.pages.settings.settings_dialog import PAGES as SETTINGS_PAGES
+from app.gui.pages.settings.settings_view import PAGES as SETTINGS_PAGES
 from app.providers.remote import RemoteModels
 from tests import guards
 from tests.app_driver import Person, at_window, until
@@ -250,10 +250,10 @@ async def _look_around(person: Person, number: int, seen: list[str], data_dir: P
     await person.settle(0.05)
     QTest.keyClick(person.find("palette_box"), Qt.Key.Key_Escape)
     desk.settings.open(PAGES[number % len(PAGES)])
-    await until(lambda: person.sees("settings_dialog"))
+    await until(lambda: person.sees("settings_page"))
     await person.settle(0.02)
-    person.find("settings_dialog").close()
-    await until(lambda: not person.sees("settings_dialog"))
+    person.find("settings_close").click()
+    await until(lambda: not person.sees("settings_page"))
     if number % 3 == 0:
         desk.assistants.show_page()
         await person.settle(0.02)

@@ -35,7 +35,7 @@ from app.core.session import (
     WorkflowState,
 )
 from app.engine.library.definitions import read_built_in
-from app.gui.pages.settings.settings_dialog import PAGES
+from app.gui.pages.settings.settings_view import PAGES
 from app.gui.widgets.form import Steps
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths, resources_dir
@@ -347,21 +347,21 @@ async def every_dialog(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     """Open each dialog in turn; yield its name and the dialog, and close it."""
     desk = person.window.controller
     desk.settings.open("providers")
-    dialog = await opened(person, "settings_dialog")
+    dialog = person.find("settings_page")
     for settings_page in PAGES:
-        dialog.show_page(settings_page)  # type: ignore[attr-defined]
+        dialog.show_page(settings_page)
         await person.settle(0.2)
         for steps in dialog.findChildren(Steps):
             steps.finish()
         yield f"settings {settings_page}", dialog
-    dialog.show_page("servers")  # type: ignore[attr-defined]
+    dialog.show_page("servers")
     await person.settle(0.2)
     for name, opener in (("consent_dialog", "server_allow"), ("server_dialog", "settings_add_mcp")):
         await person.click(opener)
         yield name, (over := await opened(person, name))
         over.reject()
         await person.settle()
-    dialog.accept()
+    person.find("settings_close").click()
     openers: list[tuple[str, Callable[[], object]]] = [
         ("ready_groups_dialog", desk.group_commands.show_ready),
         ("guide_dialog", desk.show_guide),

@@ -21,11 +21,11 @@ async def test_the_settings_name_the_entry_and_nothing_starts(qapp, data_dir, mo
         await until(lambda: person.sees("toast"))
         assert "providers.json:6" in person.find("toast").text
         desk.settings.open("providers", "openai")
-        await until(lambda: person.sees("settings_dialog"))
+        await until(lambda: person.sees("settings_page"))
         rows = person.find("settings_providers", ItemList)
         assert "entry can’t be read" in rows.item(0).text
-        dialog = person.find("settings_dialog")
+        dialog = person.find("settings_page")
         page = dialog.page("providers").page()
         inside(page, "provider_save").click()
         await until(lambda: "providers.json:6" in page.result.text())
-        dialog.accept()
+        person.find("settings_close").click()

@@ -34,21 +34,21 @@ async def open_page(person: Person):
     """Go to the page and return it."""
     person.window.controller.settings.open("data")
     await until(lambda: person.sees("data_backups_back_up"))
-    page = person.find("settings_dialog").page("data")
+    page = person.find("settings_page").page("data")
     await settled(person)
     return page
 
 
 async def settled(person: Person) -> None:
     """Wait until nothing the page has begun is under way."""
-    tasks = person.find("settings_dialog").page("data")._tasks
+    tasks = person.find("settings_page").page("data")._tasks
     names = ("data page", "back up", "look into backup", "restore", "look at import", "import", "export all")
     await until(lambda: not any(tasks.running(name) for name in (*names, "restore from bin", "empty bin")))
 
 
 async def choose(person: Person, path: Path) -> None:
     """Choose a file in the dialog that asks for one."""
-    dialog = person.find("settings_dialog").findChild(QFileDialog)
+    dialog = person.find("settings_page").findChild(QFileDialog)
     await until(dialog.isVisible)
     dialog.fileSelected.emit(str(path))
     dialog.reject()
@@ -215,7 +215,7 @@ async def test_everything_else_is_exported_where_a_session_cannot_be(person, tmp
     with zipfile.ZipFile(target) as file:
         assert [name.rsplit(".", 1)[1] for name in file.namelist()] == ["md", "json", "md"]
         assert kept.id in file.namelist()[0]
-    said = person.find("settings_dialog").page("data").said.text()
+    said = person.find("settings_page").page("data").said.text()
     assert "1 session could not be exported" in said
     assert gone.title in said
 
@@ -224,7 +224,7 @@ async def test_everything_else_is_exported_where_a_session_cannot_be(person, tmp
 async def test_closing_in_the_middle_ends_nothing_and_leaves_nothing(person, tmp_path):
     page = await bring_in(person, tmp_path, *(exports.chatgpt(str(number)) for number in range(20)))
     await person.click("import_go")
-    person.find("settings_dialog").accept()
+    person.find("settings_close").click()
     await until(lambda: len(sessions(person)) == 20)
     await until(lambda: not page._tasks.running("import"))
 

@@ -225,9 +225,9 @@ async def test_a_message_that_failed_for_its_key_leads_to_the_settings_of_its_pr
     rect = view.transcript.canvas.row(0).action_rects[0][1]
     point = rect.center() + QPoint(0, view.transcript.canvas.placed[0].top)
     QTest.mouseClick(view.transcript.viewport(), Qt.MouseButton.LeftButton, pos=point)
-    await until(lambda: person.sees("settings_dialog"))
-    assert person.find("settings_dialog").page("providers").page().provider_id == "anthropic"
-    person.find("settings_dialog").accept()
+    await until(lambda: person.sees("settings_page"))
+    assert person.find("settings_page").page("providers").page().provider_id == "anthropic"
+    person.find("settings_close").click()
     await person.settle()
 
 

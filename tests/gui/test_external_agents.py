@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPlainTextEdit
 
 from tests.app_driver import at_window, until
 from tests.gui.seen import inside
-from tests.gui.test_settings_dialog import page
+from tests.gui.test_settings_view import page
 from tests.providers.external import AGENT, told
 
 
@@ -19,10 +19,10 @@ async def person(qapp, data_dir, request):
     language, theme = getattr(request, "param", ("en", "light"))
     async with at_window(data_dir, language=language, theme=theme) as person:
         person.window.controller.settings.open("providers", "openai")
-        await until(lambda: person.sees("settings_dialog"))
+        await until(lambda: person.sees("settings_page"))
         yield person
-        if person.sees("settings_dialog"):
-            person.find("settings_dialog").accept()
+        if person.sees("settings_page"):
+            person.find("settings_close").click()
 
 
 def agents(person):

@@ -151,7 +151,7 @@ async def test_the_settings_offer_the_same(qapp, data_dir, at_places):
             await until(lambda: person.sees("connect_dialog"))
             assert person.find("connect_key").isVisible()
             person.find("connect_dialog").reject()
-            person.find("settings_dialog").accept()
+            person.find("settings_close").click()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tests.app_driver import Person, at_window, until
 async def person(qapp, data_dir):
     async with at_window(data_dir) as person:
         yield person
-        for name in ("settings_dialog", "guide_dialog"):
+        for name in ("settings_page", "guide_dialog"):
             if person.sees(name):
                 person.find(name).reject()
 
@@ -56,8 +56,8 @@ async def test_links_lead_to_topics_and_to_pages_of_the_settings(person):
     dialog.view.link_requested.emit(f"{ADDRESS}deciding", "Deciding")
     assert dialog.topics.current_id() == "deciding" and shown(dialog).startswith("# Deciding\n")
     dialog.view.link_requested.emit(f"{ADDRESS}settings:models", "Settings, Models")
-    await until(lambda: person.sees("settings_dialog"))
-    assert person.find("settings_dialog").page("models").isVisible()
+    await until(lambda: person.sees("settings_page"))
+    assert person.find("settings_page").page("models").isVisible()
     assert dialog.isVisible()
 
 

@@ -136,6 +136,6 @@ async def test_escape_empties_a_search_and_closes_a_dialog(person):
     await person.press("history_search", Qt.Key.Key_Escape)
     assert person.window.controller.panel.history.search.text() == ""
     person.window.controller.settings.open("appearance")
-    await until(lambda: person.sees("settings_dialog"))
-    await person.press("settings_dialog", Qt.Key.Key_Escape)
-    await until(lambda: not person.sees("settings_dialog"))
+    await until(lambda: person.sees("settings_page"))
+    await person.press("settings_page", Qt.Key.Key_Escape)
+    await until(lambda: not person.sees("settings_page"))

@@ -36,7 +36,7 @@ async def test_a_model_is_downloaded_paused_resumed_and_debates(qapp, data_dir: 
         async with at_window(data_dir, catalogue=catalogue) as person:
             window = person.window
             await person.click("first_better_model")
-            dialog = person.find("settings_dialog")
+            dialog = person.find("settings_page")
             page = dialog.page("local")
             await until(lambda: len(page.cards) == 3)
             tiny, huge = page.cards["tiny"], page.cards["huge"]
@@ -72,7 +72,7 @@ async def test_a_model_is_downloaded_paused_resumed_and_debates(qapp, data_dir: 
             page.refresh()
             said = "Votes, but breaks no ties: missed 3 of 8 false premises."
             await until(lambda: said in tiny.about.text())
-            dialog.accept()
+            person.find("settings_close").click()
 
             # It takes the place of the built-in model in debates.
             engine = window.controller.engine
@@ -98,7 +98,7 @@ async def test_a_metered_connection_and_too_little_memory_are_asked_about(
                 lambda settings: replace(settings, model_source=f"{served.address}/ok")
             )
             person.window.controller.settings.open("local")
-            dialog = person.find("settings_dialog")
+            dialog = person.find("settings_page")
             page = dialog.page("local")
             await until(lambda: "tiny" in page.cards)
             card = page.cards["tiny"]
@@ -114,7 +114,7 @@ async def test_a_metered_connection_and_too_little_memory_are_asked_about(
             await person.click("confirm_agree")
             await until(lambda: card.state.text() == "Installed")
             assert not card.buttons["anyway"].isVisible()
-            dialog.accept()
+            person.find("settings_close").click()
 
 
 async def test_a_wrong_file_of_ones_own_is_explained(qapp, data_dir: Path, tmp_path: Path) -> None:
@@ -122,10 +122,10 @@ async def test_a_wrong_file_of_ones_own_is_explained(qapp, data_dir: Path, tmp_p
     bad.write_bytes(b"nothing")
     async with at_window(data_dir) as person:
         person.window.controller.settings.open("local")
-        dialog = person.find("settings_dialog")
+        dialog = person.find("settings_page")
         page = dialog.page("local")
         page.add_file(bad)
         await until(lambda: "not a GGUF model" in page.result.text())
         await asyncio.sleep(0)
         assert page.add.isEnabled()
-        dialog.accept()
+        person.find("settings_close").click()

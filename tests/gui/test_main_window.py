@@ -126,8 +126,8 @@ async def test_keys_reach_everything(person):
     press(Qt.Key.Key_K)
     assert not person.sees("palette")
     press(Qt.Key.Key_Comma)
-    await until(lambda: person.sees("settings_dialog"))
-    person.find("settings_dialog").accept()
+    await until(lambda: person.sees("settings_page"))
+    person.find("settings_close").click()
     press(Qt.Key.Key_D)
     assert not window.controller.panel.isVisible()
 
@@ -137,14 +137,14 @@ async def test_language_and_theme_are_switched_live(person):
     window = person.window
     window.controller.debates.show_setup()
     window.controller.settings.open("appearance")
-    await until(lambda: person.sees("settings_dialog"))
+    await until(lambda: person.sees("settings_page"))
     await person.choose("setting_language", "한국어")
     assert window.controller.panel.setup.start.text() == "참가자 2명으로 시작"
     assert window.side_bar.new_button.text() == "새로 만들기"
     assert window.first_page.mode.accessibleName() == "시작할 것"
     await person.choose("setting_theme", "어둡게")
     assert window.look.tokens.dark
-    person.find("settings_dialog").accept()
+    person.find("settings_close").click()
     await until(lambda: not window.controller.tasks.running("save settings"))
     assert window.controller.engine.settings().language == "ko"
 
@@ -212,13 +212,13 @@ async def test_files_that_cannot_be_used_are_named_where_it_can_be_read(qapp, da
         assert label.height() >= label.fontMetrics().height()
         assert not toasts.undo(), "where it leads is nothing to undo"
         await person.click("toast_action")
-        dialog = person.find("settings_dialog")
+        dialog = person.find("settings_page")
         await until(lambda: dialog.page("data").isVisible())
         seen = [label for label in dialog.findChildren(QLabel) if not label.visibleRegion().isEmpty()]
         [shown] = [label.text() for label in seen if "settings.json" in label.text()]
         assert "settings.json: the file is empty" in shown
         assert "providers.json:1 providers[0].kind" in shown and "opanai" in shown
-        person.find("settings_dialog").accept()
+        person.find("settings_close").click()
     assert (data_dir / "settings.json").read_bytes() == b""
 
 

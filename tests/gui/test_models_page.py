@@ -141,7 +141,7 @@ async def test_a_model_of_ones_own_is_taken_back_to_where_it_was(moot):
     await engine.connections.fetch("openai")
     await engine.connections.offer_model("openai", "brand-new-model", first=True)
     person.window.controller.settings.open("models")
-    dialog = person.find("settings_dialog")
+    dialog = person.find("settings_page")
     page = dialog.page("models")
 
     def offered():
@@ -157,7 +157,7 @@ async def test_a_model_of_ones_own_is_taken_back_to_where_it_was(moot):
     await person.click("toast_action")
     await until(lambda: offered() == own and not dialog.tasks._running)
     await remove()
-    dialog.accept()
+    person.find("settings_close").click()
     await until(person.window.toasts.isVisible)
     person.window.activateWindow()
     await until(person.window.isActiveWindow)

@@ -14,7 +14,7 @@ async def person(qapp, data_dir):
         person.window.controller.settings.open("network")
         await until(lambda: person.sees("network_proxy"))
         yield person
-        person.find("settings_dialog").accept()
+        person.find("settings_close").click()
     use_variables({})
 
 
@@ -68,5 +68,5 @@ async def test_what_was_kept_is_used_after_a_restart(qapp, data_dir):
         await until(lambda: person.sees("network_proxy"))
         assert person.find("network_certificates").text() == "/no/such/file.pem"
         assert person.find("network_proxy").text() == "http://proxy.example:8080"
-        person.find("settings_dialog").accept()
+        person.find("settings_close").click()
     use_variables({})

@@ -155,7 +155,7 @@ async def test_the_setting_says_who_is_asked_and_asks_at_once_or_no_more(qapp, d
     async with at_window(data_dir) as person:
         person.window.controller.settings.open("privacy")
         await until(lambda: person.sees("setting_new_versions"))
-        page = person.find("settings_dialog").page("privacy")
+        page = person.find("settings_page").page("privacy")
         assert page.asked.text() == f"It asks {server.address}."
         assert server.requests == []
         await person.click("setting_new_versions")
@@ -163,7 +163,7 @@ async def test_the_setting_says_who_is_asked_and_asks_at_once_or_no_more(qapp, d
         await until(lambda: "9.1.0" in shown(person)[0])
         await person.click("setting_new_versions")
         await until(lambda: not person.window.controller.engine.settings().new_versions)
-        person.find("settings_dialog").accept()
+        person.find("settings_close").click()
         # Who switched it off has answered.
         await until(lambda: not person.sees(ACCEPT))
     another_day(data_dir)
@@ -210,7 +210,7 @@ async def test_a_checkout_has_no_address_says_so_and_asks_nothing(qapp, data_dir
         person.window.controller.settings.open("privacy")
         await until(lambda: person.sees("setting_new_versions"))
         assert not person.find("setting_new_versions").isEnabled()
-        said = person.find("settings_dialog").page("privacy").asked.text()
+        said = person.find("settings_page").page("privacy").asked.text()
         assert (
             said
             == {
@@ -218,6 +218,6 @@ async def test_a_checkout_has_no_address_says_so_and_asks_nothing(qapp, data_dir
                 "ko": "이 빌드에는 확인할 주소가 없어서 새 버전을 확인하지 않아요.",
             }[language]
         )
-        person.find("settings_dialog").accept()
+        person.find("settings_close").click()
         await asyncio.sleep(0.2)
     assert not (data_dir / "new_version.json").exists()

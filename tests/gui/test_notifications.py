@@ -220,7 +220,7 @@ async def test_where_nothing_shows_notifications_their_setting_says_so(person, m
     settings, words = person.window.controller.settings, person.window.language
 
     def said() -> list[str]:
-        dialog = person.find("settings_dialog")
+        dialog = person.find("settings_page")
         return [one.text() for one in dialog.findChildren(QLabel) if one.isVisible() and one.text() == text]
 
     words.choose(language)

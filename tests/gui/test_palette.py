@@ -94,12 +94,12 @@ async def test_a_setting_is_found_by_its_words_and_gone_to(person):
     while chosen(person) != words("setting.text_size"):
         await person.press("palette_box", Qt.Key.Key_Down)
     await person.press("palette_box", Qt.Key.Key_Return)
-    await until(lambda: person.sees("settings_dialog"))
-    dialog = person.find("settings_dialog")
+    await until(lambda: person.sees("settings_page"))
+    dialog = person.find("settings_page")
     await until(
         lambda: dialog.focusWidget() is not None and dialog.focusWidget().objectName() == "setting_text_size"
     )
-    dialog.accept()
+    person.find("settings_close").click()
 
 
 @pytest.mark.slow

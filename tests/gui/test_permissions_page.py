@@ -35,7 +35,7 @@ async def prepare(data_dir) -> None:
 
 
 def rows(person: Person) -> list[str]:
-    page = person.find("settings_dialog").page("permissions").list
+    page = person.find("settings_page").page("permissions").list
     return [page.item(row).text for row in range(page.count())]
 
 
@@ -47,7 +47,6 @@ async def test_what_runs_without_a_question_is_listed_and_revoked(qapp, data_dir
         person.window.controller.chats.show_new()
         menu.trigger()
         await until(lambda: person.sees("settings_permissions"))
-        dialog = person.find("settings_dialog")
         assert rows(person) == [
             "files: 1 tool\nIn all sessions, from now on",
             "Open links\nIn the session “Talk”",
@@ -70,7 +69,7 @@ async def test_what_runs_without_a_question_is_listed_and_revoked(qapp, data_dir
         await until(lambda: person.sees("permissions_none"))
         assert not person.sees("permissions_revoke")
         assert not person.find("permissions_revoke").property("ring")
-        dialog.accept()
+        person.find("settings_close").click()
     async with at_window(data_dir) as person:
         assert person.window.controller.engine.permissions.all() == ()
 
@@ -90,7 +89,7 @@ async def test_files_that_the_user_named_are_listed_in_words(qapp, data_dir, lan
         person.window.controller.settings.open("permissions")
         await until(lambda: person.sees("settings_permissions"))
         await until(lambda: what in [row.splitlines()[0] for row in rows(person)], what=what)
-        person.find("settings_dialog").accept()
+        person.find("settings_close").click()
 
 
 async def test_a_permission_given_meanwhile_appears(qapp, data_dir):
@@ -101,4 +100,4 @@ async def test_a_permission_given_meanwhile_appears(qapp, data_dir):
         live = await person.window.controller.engine.open(PLAIN)
         live.change(**live.session.allowing(("open_url",)))
         await until(lambda: "Open links\nIn the session “Plain”" in rows(person))
-        person.find("settings_dialog").accept()
+        person.find("settings_close").click()

@@ -13,7 +13,7 @@ from app.gui.widgets.item_list import ItemList
 from app.storage.paths import DataPaths
 from tests.app_driver import at_window, until
 from tests.gui.seen import inside, texts_in, toasts
-from tests.gui.test_settings_dialog import page
+from tests.gui.test_settings_view import page
 
 KEY = "sk-canary-taken-back-444555666777"
 ROWS = [
@@ -68,11 +68,11 @@ async def person(qapp, data_dir, ring):
     async with at_window(data_dir) as person:
         person.window.activateWindow()
         person.window.controller.settings.open("providers", "work")
-        await until(lambda: person.sees("settings_dialog"))
+        await until(lambda: person.sees("settings_page"))
         person.paths = paths
         yield person
-        if person.sees("settings_dialog"):
-            person.find("settings_dialog").accept()
+        if person.sees("settings_page"):
+            person.find("settings_close").click()
 
 
 def ids(person):
@@ -115,9 +115,9 @@ async def test_the_undo_key_takes_it_back_in_the_settings_and_once_they_are_clos
     QTest.keyClick(person.find("settings_providers"), Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     await until(lambda: ring.kept and "work" in ids(person))
     await until(lambda: person.find("settings_providers", ItemList).count() == 4)
-    person.find("settings_dialog").show_page("providers", "work")
+    person.find("settings_page").show_page("providers", "work")
     await remove(person)
-    person.find("settings_dialog").accept()
+    person.find("settings_close").click()
     await until(lambda: person.window.toasts.isVisible())
     person.window.activateWindow()
     await until(person.window.isActiveWindow)
@@ -128,7 +128,7 @@ async def test_the_undo_key_takes_it_back_in_the_settings_and_once_they_are_clos
 @pytest.mark.slow
 async def test_the_bin_brings_a_provider_back_which_asks_for_its_key(person, ring):
     await remove(person)
-    dialog = person.find("settings_dialog")
+    dialog = person.find("settings_page")
     dialog.show_page("data")
     data = dialog.page("data")
     await until(lambda: data.bin.list.count() == 1)
@@ -156,7 +156,7 @@ async def test_a_key_is_forgotten_and_taken_back(person, ring):
     await until(lambda: ring.kept == {} and inside(page(person), "provider_remove_key").isHidden())
     ring.locked = True
     await person.click("toast_action")
-    dialog = person.find("settings_dialog")
+    dialog = person.find("settings_page")
     await until(lambda: any("keyring is locked" in text for text in toasts(dialog)))
     assert source(person) == "session"
 
@@ -187,15 +187,15 @@ async def test_while_the_keyring_is_waited_for_nothing_is_begun_twice(person, ri
     ring.open.set()
     await until(lambda: all(one.isEnabled() for one in buttons))
     assert (provider.result.text(), ring.kept) == ("", {})
-    assert len(toasts(person.find("settings_dialog"))) == 1
+    assert len(toasts(person.find("settings_page"))) == 1
     # A key that is saved is waited for too, whatever else changes the list meanwhile.
     provider.key.setText(KEY)
     ring.open.clear()
     save_key.click()
     await until(lambda: provider.result.text() == "Waiting for the system keyring…")
     assert not any(one.isEnabled() for one in buttons)
-    person.find("settings_dialog").page("providers").refresh()
-    person.find("settings_dialog").show_page("providers", "work")
+    person.find("settings_page").page("providers").refresh()
+    person.find("settings_page").show_page("providers", "work")
     assert page(person) is provider
     ring.open.set()
     await until(lambda: ring.kept == {PLACE: KEY} and save_key.isEnabled())
@@ -216,6 +216,6 @@ async def test_a_server_that_was_added_is_renamed(person):
     assert texts_in(page(person), "page_title") == ["Big computer"]
     kept = next(one for one in on_the_disk(person) if one["id"] == "work")
     assert kept["label"] == "Big computer"
-    person.find("settings_dialog").show_page("providers", "openai")
+    person.find("settings_page").show_page("providers", "openai")
     assert not page(person).label.isVisible(), "a company keeps its name"
     assert [one.label for one in desk.engine.providers() if one.config.id == "work"] == ["Big computer"]

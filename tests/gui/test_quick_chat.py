@@ -105,7 +105,7 @@ async def test_the_keys_are_off_at_first_and_settings_name_every_conflict(qapp, 
         quick, settings = controller.quick, controller.settings
         assert quick.grab is None
         settings.open("shortcuts", row=QUICK)
-        dialog = person.find("settings_dialog")
+        dialog = person.find("settings_page")
         row = dialog.page("shortcuts").rows[QUICK]
         note = row._note
         await until(note.text, 10)
@@ -126,7 +126,7 @@ async def test_the_keys_are_off_at_first_and_settings_name_every_conflict(qapp, 
         assert note.text() == "다른 프로그램을 쓰는 중에도 열려요."
         row.given.emit(QUICK, "")
         await until(lambda: grab.holds == "", 10)
-        dialog.accept()
+        person.find("settings_close").click()
         settings.change({"shortcuts": (f"{QUICK}=Ctrl+Alt+K",)})
         await until(lambda: grab.holds, 10)
     assert grab.holds == ""

@@ -101,7 +101,7 @@ async def test_prompts_are_added_edited_deleted_and_shared_in_the_settings(qapp,
         await until(lambda: desk.engine.saved_prompts.get("greet"))
         await person.settle()
         assert "Greet" in await rows(person)
-        dialog = person.find("settings_dialog")
+        dialog = person.find("settings_page")
         page = dialog.page("saved_prompts")
 
         # One of the program is edited as a copy.

@@ -33,17 +33,17 @@ async def person(qapp, data_dir):
     async with at_window(data_dir) as person:
         await open_page(person)
         yield person
-        if person.sees("settings_dialog"):
-            person.find("settings_dialog").accept()
+        if person.sees("settings_page"):
+            person.find("settings_close").click()
 
 
 async def open_page(person: Person) -> None:
     person.window.controller.settings.open("servers")
-    await until(lambda: person.sees("settings_dialog"))
+    await until(lambda: person.sees("settings_page"))
 
 
 def page(person: Person):
-    return person.find("settings_dialog").page("servers")
+    return person.find("settings_page").page("servers")
 
 
 async def agree_on_page(person: Person, opened: list[str]) -> None:
@@ -179,8 +179,8 @@ async def test_pasted_json_comes_in_and_a_removed_one_comes_back(person, data_di
     page(person).list.setCurrentRow(0)
     await person.click("server_remove")
     await until(lambda: list(states(person)) == ["web"])
-    person.find("settings_dialog").show_page("data")
-    data = person.find("settings_dialog").page("data")
+    person.find("settings_page").show_page("data")
+    data = person.find("settings_page").page("data")
     await until(lambda: data.bin.list.count() == 1)
     assert data.bin.list.item(0).text.startswith("files\nMCP server · Today ")
     data.bin.list.setCurrentRow(0)
@@ -271,14 +271,14 @@ async def test_what_is_shown_has_no_secret_and_all_that_decides_what_runs(qapp, 
         await until(lambda: not person.sees("server_dialog"))
         (status,) = person.window.controller.engine.servers.all()
         assert (status.server.env, list(status.server.args)) == (entry["env"], entry["args"])
-        person.find("settings_dialog").show_page("privacy")
+        person.find("settings_page").show_page("privacy")
         assert "canary" not in repr(page_facts(person))
-        person.find("settings_dialog").accept()
+        person.find("settings_close").click()
 
 
 def page_facts(person: Person) -> list[str]:
     """Return every text that the page on privacy shows."""
-    privacy = person.find("settings_dialog").page("privacy")
+    privacy = person.find("settings_page").page("privacy")
     return [one.text() for kind in (QLabel, Paragraph) for one in privacy.findChildren(kind)]
 
 
@@ -307,7 +307,7 @@ async def test_one_that_was_written_by_hand_asks_before_it_runs(qapp, data_dir):
         await open_page(person)
         assert page(person).line.toPlainText() == "no-such-program 'a b'"
         assert "needs permission" in texts_in(page(person))
-        person.find("settings_dialog").accept()
+        person.find("settings_close").click()
 
 
 async def test_one_that_asks_is_told_in_a_toast_that_leads_to_the_question(qapp, data_dir):
@@ -333,11 +333,11 @@ async def test_what_cannot_be_used_is_said_in_place(person):
 
 @pytest.mark.slow
 async def test_limits_are_kept(person):
-    person.find("settings_dialog").show_page("limits")
+    person.find("settings_page").show_page("limits")
     box = person.find("setting_max_model_calls")
     box.setValue(25)
     await until(lambda: person.window.controller.engine.settings().max_model_calls == 25)
-    limits = person.find("settings_dialog").page("limits")
+    limits = person.find("settings_page").page("limits")
     await person.choose("limits_engine", "Your own SearXNG server")
     await person.write("limits_address", "searx")
     limits.address.editingFinished.emit()

@@ -242,8 +242,8 @@ async def test_sections_fold_and_stay_so_and_new_offers_what_can_be_started(qapp
         begins["Decide"].trigger()
         assert person.find("composer_mode").value() == "decide"
         begins["Import…"].trigger()
-        await until(lambda: person.sees("settings_dialog"))
-        person.find("settings_dialog").accept()
+        await until(lambda: person.sees("settings_page"))
+        person.find("settings_close").click()
     async with at_window(data_dir) as person:
         assert person.sees("assistant_title") and not person.window.side_bar.assistants.isVisible()
         assert person.find("composer_mode").value() == "decide", "the mode used last"

@@ -11,8 +11,8 @@ from shiboken6 import isValid
 from app.core.servers import McpServer
 from app.core.settings import Settings, rules
 from app.gui.commands import COMMANDS, chosen_keys, kept_shortcuts
-from app.gui.pages.settings.settings_dialog import PAGES
 from app.gui.pages.settings.settings_rows import settings_of
+from app.gui.pages.settings.settings_view import PAGES
 from tests.app_driver import at_window, until
 from tests.gui.test_servers_page import page_facts
 from tests.repeats import slow_after
@@ -26,14 +26,14 @@ ALT = Qt.KeyboardModifier.AltModifier
 async def person(qapp, data_dir):
     async with at_window(data_dir) as person:
         yield person
-        if person.sees("settings_dialog"):
-            person.find("settings_dialog").accept()
+        if person.sees("settings_page"):
+            person.find("settings_close").click()
 
 
 async def opened(person, page):
     person.window.controller.settings.open(page)
-    await until(lambda: person.sees("settings_dialog"))
-    dialog = person.find("settings_dialog")
+    await until(lambda: person.sees("settings_page"))
+    dialog = person.find("settings_page")
     dialog.activateWindow()
     await until(dialog.isActiveWindow)
     return dialog
@@ -62,8 +62,8 @@ async def test_every_page_opens_and_what_takes_the_focus_has_a_name(person, lang
             focus = widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus
             if named and focus and not (widget.accessibleName() or getattr(widget, "text", str)()):
                 nameless.append(f"{page}: {widget}")
-        dialog.accept()
-        await until(lambda: not person.sees("settings_dialog"))
+        person.find("settings_close").click()
+        await until(lambda: not person.sees("settings_page"))
     assert nameless == []
 
 
@@ -122,12 +122,12 @@ async def test_ten_entries_at_most_hold_all_pages_and_open_where_they_were_left(
     dialog.pages.setCurrentRow(0)
     dialog.pages.setCurrentRow(1)
     assert dialog.shown == "limits", "an entry remembers its page"
-    dialog.accept()
+    person.find("settings_close").click()
     await until(lambda: not isValid(dialog))
     await person.click("settings_button")
-    await until(lambda: person.sees("settings_dialog"))
-    assert person.find("settings_dialog").shown == "limits"
-    assert person.find("settings_dialog").pages.currentItem().title == "Chats and limits"
+    await until(lambda: person.sees("settings_page"))
+    assert person.find("settings_page").shown == "limits"
+    assert person.find("settings_page").pages.currentItem().title == "Chats and limits"
 
 
 async def test_a_number_is_stepped_with_the_keyboard_and_says_when_there_is_no_limit(person):
@@ -146,7 +146,7 @@ async def test_a_number_is_stepped_with_the_keyboard_and_says_when_there_is_no_l
     QTest.keyClicks(cost, "1.25")
     QTest.keyClick(cost, Qt.Key.Key_Return)
     assert kept(person).max_cost_usd == 1.25
-    assert person.sees("settings_dialog")
+    assert person.sees("settings_page")
 
 
 @pytest.mark.slow
@@ -168,7 +168,7 @@ async def test_a_page_is_reset_and_that_is_undone(person):
         assert page == "limits" or kept(person).max_tool_rounds == 7
         await person.click("toast_action")
         assert kept(person) == before, page
-        dialog.accept()
+        person.find("settings_close").click()
         # Two dialogs would have buttons of the same names.
         await until(lambda dialog=dialog: not isValid(dialog))
 
@@ -176,13 +176,13 @@ async def test_a_page_is_reset_and_that_is_undone(person):
 @pytest.mark.slow
 async def test_who_writes_titles_and_who_may_read_any_session_is_chosen(qapp, data_dir, wire_home):  # noqa: F811
     async with at_window(data_dir) as person:
-        dialog = await opened(person, "chats")
+        await opened(person, "chats")
         await person.choose("setting_helper_model", "Ollama – ollama-wire")
         for name in ("openai", "anthropic", "openai"):
             person.find(f"may_read_{name}").click()
         assert kept(person).helper_model == "ollama/ollama-wire"
         assert kept(person).may_read_any == ("anthropic",)
-        dialog.accept()
+        person.find("settings_close").click()
         await opened(person, "chats")
         assert (
             person.find("may_read_anthropic").isChecked() and not person.find("may_read_openai").isChecked()
@@ -197,7 +197,7 @@ async def test_the_search_leads_to_a_row_of_another_page(person):
     QTest.keyClicks(dialog.search, "text siz")
     assert [dialog.pages.item(row).title for row in range(dialog.pages.count())] == ["Text size"]
     QTest.keyClick(dialog.search, Qt.Key.Key_Return)
-    assert person.sees("settings_dialog")
+    assert person.sees("settings_page")
     assert person.find("setting_text_size").hasFocus()
     dialog.search.clear()
     assert dialog.pages.currentItem().title == "Appearance"
@@ -220,7 +220,7 @@ async def test_keys_are_given_by_pressing_them_and_count_at_once(person):
     assert kept(person).shortcuts == ("side=Ctrl+Alt+B",)
     assert row.keys.text() == "Ctrl+Alt+B"
     assert row.keys.hasFocus()
-    dialog.accept()
+    person.find("settings_close").click()
     assert "Ctrl+Alt+B" in person.find("side_toggle").toolTip()
     window.activateWindow()
     await until(window.isActiveWindow)
@@ -252,7 +252,7 @@ async def test_keys_that_are_taken_or_needed_are_refused_with_the_reason(person)
     assert kept(person).shortcuts == ()
     row.keys.click()
     QTest.keyClick(row.box, Qt.Key.Key_Escape)
-    assert person.sees("settings_dialog")
+    assert person.sees("settings_page")
     assert row.keys.hasFocus()
     row.keys.click()
     QTest.keyClick(row.box, Qt.Key.Key_Backspace)
@@ -286,8 +286,8 @@ async def test_ctrl_and_slash_show_the_shortcuts(person):
     person.window.activateWindow()
     await until(person.window.isActiveWindow)
     QTest.keyClick(person.window, Qt.Key.Key_Slash, Qt.KeyboardModifier.ControlModifier)
-    await until(lambda: person.sees("settings_dialog"))
-    assert person.find("settings_dialog").page("shortcuts").isVisible()
+    await until(lambda: person.sees("settings_page"))
+    assert person.find("settings_page").page("shortcuts").isVisible()
 
 
 @pytest.mark.slow
@@ -297,7 +297,7 @@ async def test_privacy_says_what_is_sent_where_and_only_of_what_can_be_used(pers
     said = " ".join(page_facts(person))
     assert "Nothing you write leaves this computer" in said
     assert "openai" not in said
-    dialog.accept()
+    person.find("settings_close").click()
     await engine.keys.set("openai", "sk-canary-000111222333444555")
     await engine.servers.save((McpServer(name="files", command="files-server"),))
     dialog = await opened(person, "privacy")
@@ -321,12 +321,12 @@ async def test_a_language_of_the_command_line_is_everywhere_and_stays_when_somet
         window.controller.settings.change({"text_size": 110})
         assert window.language.name == "ko"
         assert window.look.tokens.dark
-        dialog = await opened(person, "appearance")
+        await opened(person, "appearance")
         # The settings show what is in use, and keep what was chosen for every run.
         assert person.find("setting_language").currentText() == "한국어"
         assert person.find("setting_theme").currentData() == "dark"
         assert kept(person).language == "system"
-        dialog.accept()
+        person.find("settings_close").click()
         window.controller.settings.switch_language()
         await until(lambda: window.controller.engine.settings().language == "en")
         assert window.controller.engine.assistants.find("assistant").name == "Assistant"

@@ -87,10 +87,10 @@ async def test_a_topic_that_is_too_long_is_refused_where_it_is_typed(person):
 async def test_a_seat_without_a_key_shows_why_and_the_way_to_settings(person):
     await person.click("add_voice")
     await person.click("set_up_openai")
-    await until(lambda: person.sees("settings_dialog"))
-    page = person.find("settings_dialog").page("providers").page()
+    await until(lambda: person.sees("settings_page"))
+    page = person.find("settings_page").page("providers").page()
     assert page.provider_id == "openai"
-    person.find("settings_dialog").accept()
+    person.find("settings_close").click()
     await person.settle()
 
 

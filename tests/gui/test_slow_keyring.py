@@ -103,7 +103,7 @@ async def test_the_settings_unlock_the_keyring_as_well(person, ring):
 
 def _page(person: Person):
     person.window.controller.settings.open("providers", "openai")
-    return person.find("settings_dialog").page("providers").page()
+    return person.find("settings_page").page("providers").page()
 
 
 async def test_where_a_key_is_entered_the_cause_is_said(person, ring):

@@ -37,7 +37,7 @@ async def test_steps_run_in_turns_until_the_whole_is_needed_or_the_owner_goes(qa
 async def test_a_page_of_the_settings_is_built_when_it_is_shown(qapp, data_dir):
     async with at_window(data_dir) as person:
         person.window.controller.settings.open("providers", "gemini")
-        dialog = person.find("settings_dialog")
+        dialog = person.find("settings_page")
         await until(dialog.isVisible)
         assert list(dialog._made) == ["providers"]
         assert list(dialog.page("providers")._made) == ["gemini"]
@@ -50,4 +50,4 @@ async def test_a_page_of_the_settings_is_built_when_it_is_shown(qapp, data_dir):
         last.setFocus()
         QTest.keyClick(last, Qt.Key.Key_Tab)
         assert dialog.focusWidget() is dialog._close
-        dialog.accept()
+        person.find("settings_close").click()

@@ -76,7 +76,7 @@ async def test_nothing_is_typed_under_a_menu_or_a_dialog(person: Person) -> None
     QTest.keyClick(button, Qt.Key.Key_A)
     menu.close()
     person.window.controller.settings.open("appearance")
-    await until(lambda: person.sees("settings_dialog"))
+    await until(lambda: person.sees("settings_page"))
     QTest.keyClick(button, Qt.Key.Key_B)
     assert box.toPlainText() == ""
 

@@ -183,7 +183,7 @@ async def test_a_limit_chosen_in_the_settings_counts_at_once_and_what_is_held_sa
         await until(lambda: person.find("usage_total").text() == "$0.50")
         person.find("setting_max_month_usd").setValue(0.25)
         await until(lambda: engine.settings().max_month_usd == 0.25)
-        person.find("settings_dialog").accept()
+        person.find("settings_close").click()
         await engine.assistants.save(Agent(id="ann", name="Ann", provider="openai", model="gpt-x"))
         session_id = await engine.chats.start("ann", "Hello")
         desk.show_session(session_id)

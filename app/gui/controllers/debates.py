@@ -126,8 +126,8 @@ class DebateController(VerdictController):
         if topic:
             self._panel.setup.set_topic(topic)
         self._panel.setup.show_council(council)
-        window.show_page(self._form)
-        window.top_bar.show_title(self._language("mode.council" if council else "palette.new_debate"))
+        key = "mode.council" if council else "palette.new_debate"
+        window.show_page(self._form, lambda: window.top_bar.show_title(self._language(key)))
         self._form.take_form()
 
     @property

@@ -81,8 +81,7 @@ class DecisionController(Controller):
             self._page = self._made_page()
             self._fill(self._page)
         self._page.choose(decision_id)
-        self._window.show_page(self._page)
-        self._show_head()
+        self._window.show_page(self._page, self._show_head)
         self._page.take_focus()
 
     def ask(self, session_id: str, message_id: str = "") -> None:

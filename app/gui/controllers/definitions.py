@@ -369,8 +369,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
         self._tasks.replace("model facts", self._then(learn, self.refresh))
         self._look_at_skills()
         page.show_assistant(definition_id)
-        self._window.show_page(page)
-        self._show_title()
+        self._window.show_page(page, self._show_title)
         page.take_focus()
 
     async def keep(self, shared: Shared[Agent]) -> None:
@@ -563,9 +562,8 @@ class GroupCommands(DefinitionCommands[Group]):
         page = self._made_page()
         self._tasks.replace("model facts", self._engine.connections.learn_facts())
         page.show_group(self.definitions.find(definition_id), member)
-        self._window.show_page(page)
+        self._window.show_page(page, self._show_title)
         self._show_tools()
-        self._show_title()
         page.form.cards.setFocus()
 
     def show_ready(self) -> None:

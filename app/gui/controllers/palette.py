@@ -24,8 +24,8 @@ from app.gui.dialogs.palette import Palette, PaletteEntry
 from app.gui.display.descriptions import summary_icon
 from app.gui.navigation.session_list import matches
 from app.gui.pages.chat.message_box import MessageBox
-from app.gui.pages.settings.settings_dialog import PAGES
 from app.gui.pages.settings.settings_rows import settings_of
+from app.gui.pages.settings.settings_view import PAGES
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.transcript_model import shown_name
 from app.gui.widgets.boxes import stops_in

@@ -1,4 +1,4 @@
-"""The settings: kept, applied to the window, and changed in their dialog, from the palette or by a command.
+"""The settings: kept, applied to the window, and changed on their page, from the palette or by a command.
 
 Also what is connected beside them: providers are added, the embedded model is downloaded, MCP servers are
 asked about, and the viewer of their pages is installed.
@@ -13,7 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from app.core.catalog import ProviderConfig
@@ -23,8 +23,10 @@ from app.core.settings import Settings, rules
 from app.core.texts import exact, next_language
 from app.core.tool import ServerState, ServerStatus
 from app.gui.controllers.controller import Controller, Parts
+from app.gui.controllers.sessions import MainPages
 from app.gui.dialogs.connect_dialogs import ConnectDialog, ConsentDialog, log_in
-from app.gui.pages.settings.settings_dialog import PAGES, SettingsDialog
+from app.gui.pages.settings.settings_view import PAGES, SettingsView
+from app.gui.panels.conversation_view import ConversationView
 from app.gui.widgets.approval_card import ViewerOffer, ViewerState
 from app.gui.widgets.model_choice import ModelButton
 from app.gui.window_frame import WindowFrame
@@ -33,7 +35,7 @@ SAVE = "save settings"
 
 
 class SettingsController(Controller):
-    """Opens the dialog of the settings, applies what is chosen at once, and saves it.
+    """Shows the page of the settings, applies what is chosen at once, and saves it.
 
     Signals: applied(Settings) for what is not the window's language or look, saved().
     """
@@ -43,9 +45,18 @@ class SettingsController(Controller):
     reaches: Callable[[], Awaitable[bool]]
     """What tells whether the desktop shows notifications."""
 
-    def __init__(self, parts: Parts[WindowFrame], data_dir: Path, providers: "ProviderController") -> None:
+    def __init__(
+        self,
+        parts: Parts[WindowFrame],
+        data_dir: Path,
+        pages: MainPages,
+        providers: "ProviderController",
+    ) -> None:
         super().__init__(parts)
-        self._data_dir, self._providers = data_dir, providers
+        self._data_dir, self._pages, self._providers = data_dir, pages, providers
+        self._view: SettingsView | None = None
+        self._window.main_area.currentChanged.connect(lambda _place: self._on_page_changed())
+        self._language.changed.connect(self._show_head)
         self._unsaved: list[dict[str, Any]] = []
         self._quick_note, self._quick_fails = "", False
 
@@ -64,30 +75,78 @@ class SettingsController(Controller):
         """Open the settings at a page, and there at a provider or at a setting; without one where they were
         left.
         """
-        window, left = self._window, self._state.text("settings_page")
-        page = page or (left if left in PAGES else "appearance")
-        dialog = SettingsDialog(self._language, self._look, self._engine, self._data_dir, self.shown, window)
-        dialog.show_quick_keys(self._quick_note, fails=self._quick_fails)
-        dialog.show_page(page, provider_id, row)
-        self._bridge.keys_changed.connect(dialog.show_keys)
-        self._bridge.models_changed.connect(dialog.show_providers)
-        self._bridge.voting_checked.connect(dialog.show_providers)
-        self._bridge.model_fetching.connect(dialog.show_fetching)
-        self._bridge.notice.connect(dialog.show_notice)
-        dialog.settings_chosen.connect(self.change)
-        dialog.providers_changed.connect(self._providers.changed)
-        dialog.undo_left.connect(self._providers.offer_undo)
-        dialog.finished.connect(lambda _result: self._state.keep("settings_page", dialog.shown))
-        dialog.open()
-        self._tasks.replace("look for notifications", self._look_for_notifications(dialog))
+        left = self._state.text("settings_page")
+        view = self._view or self._made_view()
+        view.show_page(page or (left if left in PAGES else "appearance"), provider_id, row)
+        self._tasks.replace("look for notifications", self._look_for_notifications(view))
 
-    async def _look_for_notifications(self, dialog: SettingsDialog) -> None:
+    def find(self) -> bool:
+        """Take the keyboard to the search of the settings if these are in front."""
+        if self._view is not None:
+            self._view.search.setFocus()
+        return self._view is not None
+
+    def _made_view(self) -> SettingsView:
+        """Return a new page, in front; it ends when another page comes to the front."""
+        window, bridge = self._window, self._bridge
+        before, had_focus = window.main_area.currentWidget(), window.focusWidget()
+        words, look, engine, toasts = self._language, self._look, self._engine, self._toasts
+        view = SettingsView(words, look, engine, self._data_dir, self.shown, toasts)
+        view.show_quick_keys(self._quick_note, fails=self._quick_fails)
+        bridge.keys_changed.connect(view.show_keys)
+        for changed in (bridge.models_changed, bridge.voting_checked):
+            changed.connect(view.show_providers)
+        bridge.model_fetching.connect(view.show_fetching)
+        view.settings_chosen.connect(self.change)
+        view.providers_changed.connect(self._providers.changed)
+        view.undo_offered.connect(self._offer_undo_in_view)
+        view.left.connect(lambda: self._go_back(before, had_focus))
+        self._view = view
+        window.add_page(view)
+        window.show_page(view, self._show_head)
+        return view
+
+    def _show_head(self) -> None:
+        """Show in the top bar that the settings are in front."""
+        if self._view is not None:
+            self._window.top_bar.show_title(self._language("settings.title"))
+            self._window.top_bar.show_mode(self._language("settings.saved"))
+
+    def _go_back(self, before: QWidget | None, had_focus: QWidget | None) -> None:
+        """Show the page again that was in front before, with the keyboard where it was."""
+        if isinstance(before, ConversationView):
+            self._pages.show(before)
+        elif before is not None:
+            self._window.show_again(before)
+        if had_focus is not None and isValid(had_focus) and had_focus.isVisible():
+            had_focus.setFocus()
+
+    def _on_page_changed(self) -> None:
+        """End the settings once another page is in front."""
+        view = self._view
+        if view is not None and self._window.main_area.currentWidget() is not view:
+            self._view = None
+            self._state.keep("settings_page", view.shown)
+            self._window.remove_page(view)
+            view.close_down()
+
+    def _offer_undo_in_view(self, text: str, undo: Callable[[], Awaitable[bool]]) -> None:
+        self._providers.offer_undo(text, partial(self._take_back, undo))
+
+    async def _take_back(self, undo: Callable[[], Awaitable[bool]]) -> bool:
+        """Take a removal back, and show that."""
+        done = await undo()
+        if self._view is not None:
+            self._view.show_providers()
+        return done
+
+    async def _look_for_notifications(self, view: SettingsView) -> None:
         """Say beside their setting if nothing shows them."""
-        if not await self.reaches() and isValid(dialog):
-            dialog.say_unheard()
+        if not await self.reaches() and isValid(view):
+            view.say_unheard()
 
     def show_problems(self) -> None:
-        """Say that files could not be read, and offer to show them in the dialog."""
+        """Say that files could not be read, and offer to show them in the settings."""
         problems = self._engine.problems()
         if problems:
             words, first = self._language, self._language.file_problem(problems[0])
@@ -95,12 +154,12 @@ class SettingsController(Controller):
             self._toasts.show_toast(text, words("toast.show"), lambda: self.open("data"), undoes=False)
 
     def show_quick_keys(self, text: str, *, fails: bool) -> None:
-        """Say in the dialog where the keys of the quick chat work; `fails`
+        """Say in the settings where the keys of the quick chat work; `fails`
         if the desktop did not give those chosen.
         """
         self._quick_note, self._quick_fails = text, fails
-        for dialog in self._window.findChildren(SettingsDialog):
-            dialog.show_quick_keys(text, fails=fails)
+        if self._view is not None:
+            self._view.show_quick_keys(text, fails=fails)
 
     def change(self, values: dict[str, Any]) -> None:
         """Choose other values for some of the settings, by their names: apply and save them."""
@@ -155,9 +214,10 @@ class SettingsController(Controller):
         self.change({"language": next_language(self._language.name)})
 
     async def close(self) -> None:
-        """Cancel the tasks of an open dialog, and save what was chosen last."""
-        for dialog in self._window.findChildren(SettingsDialog):
-            await dialog.tasks.close()
+        """Cancel the tasks of the page, and save what was chosen last."""
+        if self._view is not None:
+            self._state.keep("settings_page", self._view.shown)
+            await self._view.tasks.close()
         self._tasks.cancel(SAVE)
         with contextlib.suppress(MootError):
             await self._save()
@@ -240,7 +300,7 @@ class ProviderController(Controller):
             self._tasks.start("use server", self._use(server))
 
     def offer_undo(self, text: str, undo: Callable[[], Awaitable[bool]]) -> None:
-        """Offer an undo again that the settings offered when they were closed."""
+        """Offer an undo of what was removed in the settings."""
         take_back = self._starts(partial(self._take_back, undo))
         self._toasts.show_toast(text, self._language("toast.undo"), take_back, lasts=True)
 
@@ -307,8 +367,8 @@ class ServerConsent(Controller):
 
     def _on_servers_changed(self) -> None:
         asking = self._asking_now()
-        # An open dialog is the settings, which show the request.
-        if QApplication.activeModalWidget() is None:
+        # The settings show the request themselves.
+        if self._window.main_area.currentWidget().objectName() != "settings_page":
             for name in sorted(asking.keys() - self._asking):
                 self._tell(asking[name])
         self._asking = asking.keys()

@@ -281,7 +281,7 @@ class WindowController(QObject):
         self.saved_prompts.files_given.connect(self.chats.files.attach)
         composer.allow_requested.connect(self.server_consent.ask)
         composer.folder_left.connect(lambda: self.folders.choose(""))
-        self.settings = SettingsController(parts, data_dir, self.providers)
+        self.settings = SettingsController(parts, data_dir, self.pages, self.providers)
         self.new_versions = NewVersionController(parts, self.settings, self.sessions)
         self.settings.keep_favourites(composer.model, self.panel.setup.conclusion.judge)
         self.panel.setup.seats.picker.favourites = lambda: self.settings.current().favourite_models
@@ -526,8 +526,12 @@ class WindowController(QObject):
         self.window.toasts.show_toast(words("toast.undone", text=gone) if gone else nothing)
 
     def find_in_session(self) -> None:
-        """Open the find bar of the panel if that has the focus, else of the page in front."""
+        """Open the find bar of the panel if that has the focus, else of the page in front; the settings
+        have their search.
+        """
         in_panel = focused_in(self.panel) is not None
+        if not in_panel and self.settings.find():
+            return
         page = self.pages.current
         view = self.panel.discussion if (in_panel and not self.panel.shows_summary) or page is None else page
         if view.session is not None and view.isVisible():

@@ -152,10 +152,9 @@ class WorkController(Controller):
     def _shown_page(self) -> WorkPage:
         if self._page is None:
             self._page = self._made_page()
-        self._window.show_page(self._page)
         # They would lie over the buttons of its first rows, which say what happened.
         self._toasts.clear()
-        self.refresh()
+        self._window.show_page(self._page, self.refresh)
         self._start(self._count_files([*filter(None, self._page.list.ids())]))
         self._start(self._count_spent())
         return self._page

@@ -59,7 +59,7 @@ class Page(QWidget):
     removal, chosen({name: value}) with settings.
     """
 
-    # Whether the dialog has to scroll it.
+    # Whether it has to be scrolled.
     SCROLLS = False
     changed = Signal()
     undo_offered = Signal(str, object)
@@ -73,7 +73,7 @@ class Page(QWidget):
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def leave(self) -> None:
-        """Stop updating: the dialog is closing."""
+        """Stop updating: the settings are left."""
         if not self._gone:
             self._gone = True
             self._unsubscribe()

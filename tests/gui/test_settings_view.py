@@ -18,14 +18,14 @@ KEY = "sk-canary-typed-by-hand-000111222333"
 async def person(qapp, data_dir):
     async with at_window(data_dir) as person:
         person.window.controller.settings.open("providers", "openai")
-        await until(lambda: person.sees("settings_dialog"))
+        await until(lambda: person.sees("settings_page"))
         yield person
-        if person.sees("settings_dialog"):
-            person.find("settings_dialog").accept()
+        if person.sees("settings_page"):
+            person.find("settings_close").click()
 
 
 def page(person):
-    return person.find("settings_dialog").page("providers").page()
+    return person.find("settings_page").page("providers").page()
 
 
 async def test_a_key_is_write_only_and_opens_the_seat(person, data_dir):
@@ -52,7 +52,7 @@ async def test_the_key_just_typed_is_the_one_that_is_tested(qapp, data_dir, wire
     write_providers(data_dir, [server])
     async with at_window(data_dir) as person:
         person.window.controller.settings.open("providers", "openai")
-        await until(lambda: person.sees("settings_dialog"))
+        await until(lambda: person.sees("settings_page"))
         page(person).enabled.setChecked(False)
         page(person).key.setText(server.key)
         inside(page(person), "provider_test").click()
@@ -62,7 +62,7 @@ async def test_the_key_just_typed_is_the_one_that_is_tested(qapp, data_dir, wire
         place = rows.ids().index("openai")
         await until(lambda: rows.item(place).dot == "ok")
         assert page(person).enabled.isChecked() and "test passed" in rows.item(place).text
-        person.find("settings_dialog").accept()
+        person.find("settings_close").click()
 
 
 @pytest.mark.slow
@@ -127,8 +127,8 @@ async def test_a_server_is_added_and_removed(person):
 
 @pytest.mark.slow
 async def test_where_the_data_is(person, data_dir):
-    person.find("settings_dialog").show_page("data")
-    words = [label.text() for label in person.find("settings_dialog").findChildren(QLabel)]
+    person.find("settings_page").show_page("data")
+    words = [label.text() for label in person.find("settings_page").findChildren(QLabel)]
     assert str(data_dir) in words
 
 
@@ -137,7 +137,7 @@ async def test_where_the_data_is(person, data_dir):
 async def test_the_test_button_tells_what_it_found(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     async with at_window(data_dir) as person:
         person.window.controller.settings.open("providers", "anthropic")
-        await until(lambda: person.sees("settings_dialog"))
+        await until(lambda: person.sees("settings_page"))
         inside(page(person), "provider_test").click()
         await until(lambda: "Connected (" in page(person).result.text(), 90)
         assert "anthropic-wire" in page(person).result.text()
@@ -145,4 +145,4 @@ async def test_the_test_button_tells_what_it_found(qapp, data_dir, wire_home, wi
         inside(page(person), "provider_test").click()
         await until(lambda: page(person).result.property("kind") == "error", 90)
         assert page(person).result.text()
-        person.find("settings_dialog").accept()
+        person.find("settings_close").click()

@@ -1,4 +1,4 @@
-"""The settings dialog: a list of pages, and a search over all of them.
+"""The page of the settings: a list of their pages, and a search over all of them.
 
 Also the page of shortcuts, every command with its keys, and those that only inform: Privacy (what leaves this
 computer, and when) and About.
@@ -6,17 +6,17 @@ computer, and when) and About.
 
 import platform
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, qVersion
-from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QDialog, QKeySequenceEdit, QLabel, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, qVersion
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QKeySequenceEdit, QLabel, QWidget
 
 from app import __version__
 from app.core.errors import MootError
-from app.core.events import ModelFetching, Notice
+from app.core.events import ModelFetching
 from app.core.provider import ProviderStatus
 from app.core.settings import Settings
 from app.core.texts import exact, fits
@@ -33,13 +33,13 @@ from app.gui.pages.settings.providers_page import NetworkPage, ProvidersPage
 from app.gui.pages.settings.servers_page import PermissionsPage, ServersPage
 from app.gui.pages.settings.settings_rows import Ground, Page, SettingsPage
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, FontFitting, Frame, empty, focus_chain, frame, hbox, stack, vbox
+from app.gui.widgets.boxes import STRETCH, FontFitting, Frame, empty, frame, hbox, stack, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.controls import bring_into_sight, button, icon_button, keep_place, scrolling
 from app.gui.widgets.form import Steps
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
-from app.gui.widgets.notices import Toast, Toasts
+from app.gui.widgets.notices import Toasts
 from app.gui.widgets.text import (
     ElidedLabel,
     Paragraph,
@@ -279,23 +279,22 @@ class ShortcutsPage(Page):
 # Pages with rows that can be focused and reset.
 RowPage = SettingsPage | ShortcutsPage
 SIDE_WIDTH = 208
-SIZE = QSize(940, 660)
-FRAME = QSize(40, 40)  # space between dialog and window, in pixels
-# Restores what was removed; returns False if a key is restored for this run only.
-Undo = Callable[[], Awaitable[bool]]
 STYLE = ListStyle(height=32, left=9, space=6)
 
 
-class SettingsDialog(FontFitting, QDialog):
+class SettingsView(FontFitting, QWidget):
     """Shows the settings; `settings` returns the current ones.
 
     Signals: providers_changed(), settings_chosen({name: value}) as soon as something is chosen,
-    undo_left(text, undo) for each undo that is still offered when the dialog closes.
+    undo_offered(text, undo) after a removal; `undo` returns False if a key is restored for this run only.
+    left() when the user goes back to the page before, gone() when this is done with.
     """
 
     providers_changed = Signal()
     settings_chosen = Signal(object)
-    undo_left = Signal(str, object)
+    undo_offered = Signal(str, object)
+    left = Signal()
+    gone = Signal()
 
     def __init__(
         self,
@@ -304,11 +303,11 @@ class SettingsDialog(FontFitting, QDialog):
         engine: Engine,
         data_dir: Path,
         settings: Callable[[], Settings],
-        parent: QWidget,
+        toasts: Toasts,
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("settings_dialog")
-        self._language, self._engine = language, engine
+        super().__init__()
+        self.setObjectName("settings_page")
+        self._language = language
         self.tasks = Tasks(self._on_task_failed)
         self._made: dict[str, Page] = {}
         self._places: dict[str, int] = {}
@@ -324,22 +323,15 @@ class SettingsDialog(FontFitting, QDialog):
         self._side, self._stack = Frame("side"), stack()
         rows = {first: Segmented(pages) for first, pages in GROUPS.items()}
         self._tabs = {first: named(f"settings_tabs_{first}", row) for first, row in rows.items()}
-        self._close = say(button("", "settings_close"), language, "settings.close")
-        self._toasts = Toasts(self)
-        self._ground = Ground(language, look, engine, self.tasks, settings, data_dir, self._toasts)
-        self._undos: list[tuple[Toast, Undo]] = []
+        close = icon_button(look, "x", "settings_close", self.left)
+        self._close = say(close, language, tip="settings.close")
+        self._toasts = toasts
+        self._ground = Ground(language, look, engine, self.tasks, settings, data_dir, toasts)
         self._lay_out()
         self.search.textChanged.connect(lambda _text: self._list_pages())
         self.search.returnPressed.connect(self._on_found)
         self.pages.currentItemChanged.connect(lambda item, _before: self._on_item(item))
-        self._close.clicked.connect(self.accept)
-        self.finished.connect(self._on_finished)
-        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
-        for name, act in (("undo", self._undo_last), ("area", self._toasts.take_focus)):
-            keys = QKeySequence(language.keys(name), QKeySequence.SequenceFormat.NativeText)
-            QShortcut(keys, self, act)
         language.follow(self._retranslate)
-        self.resize(SIZE.boundedTo(parent.size() - FRAME))
 
     def show_page(self, page: str, provider_id: str = "", row: str = "") -> None:
         """Show a page of `PAGES`, and there a provider or a setting."""
@@ -359,19 +351,6 @@ class SettingsDialog(FontFitting, QDialog):
                 holder = scrolling(body, keeps_bar=True)
             self._places[page] = self._stack.addWidget(holder)
         return self._made[page]
-
-    def offer_undo(self, text: str, undo: Undo) -> None:
-        """Show a toast with an undo for a removal; it stays available after the dialog closes."""
-
-        def act() -> None:
-            self.tasks.start(f"undo {id(undo)}", self._undo(undo))
-
-        toast = self._toasts.show_toast(text, self._language("toast.undo"), act, lasts=True)
-        self._undos.append((toast, undo))
-
-    def _undo_last(self) -> None:
-        if not self._toasts.undo() and (text := self._toasts.undo_gone()):
-            self._toasts.show_toast(self._language("toast.undone", text=text))
 
     def show_providers(self) -> None:
         """Read the providers and models again on every page."""
@@ -403,27 +382,20 @@ class SettingsDialog(FontFitting, QDialog):
         assert isinstance(page, settings_rows.AppearancePage)
         say(page.rows.rows["notifications"].error, self._language, "setting.notifications.unheard").show()
 
-    def show_notice(self, notice: Notice) -> None:
-        """Show a late answer of the keyring or the end of a download here,
-        since the window is behind the dialog.
-        """
-        if notice.code.startswith(("key_", "model_")):
-            self._toasts.show_toast(self._language.notice(notice))
-
-    async def _undo(self, undo: Undo) -> None:
-        if not await undo():
-            self._toasts.show_toast(self._language(f"keyring.{self._engine.keys.problem}"))
-        self._on_providers_changed()
+    def close_down(self) -> None:
+        """Stop updating, and be deleted once the tasks of the pages have ended."""
+        self.setObjectName("settings_page_away")
+        self.gone.emit()
+        self.tasks.when_done(self.deleteLater)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        # Enter ends editing in a field; a dialog would take it for a click on the default button.
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            event.accept()
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
         else:
             super().keyPressEvent(event)
 
     def _fit(self) -> None:
-        """Set the width of the list for the text size, within a part of the dialog."""
+        """Set the width of the list for the text size, within a part of the page."""
         self._side.setFixedWidth(min(tall(SIDE_WIDTH), self.width() * 2 // 7))
 
     def _make(self, page: str) -> Page:
@@ -431,9 +403,9 @@ class SettingsDialog(FontFitting, QDialog):
         _icon, kind = PAGES[page]
         made = kind(self._ground)
         made.changed.connect(self.providers_changed)
-        made.undo_offered.connect(self.offer_undo)
+        made.undo_offered.connect(self.undo_offered)
         made.chosen.connect(self.settings_chosen)
-        self.finished.connect(made.leave)
+        self.gone.connect(made.leave)
         if isinstance(made, DataPage):
             made.restored.connect(self._on_providers_changed)
             # The window has to take over the restored settings.
@@ -448,9 +420,9 @@ class SettingsDialog(FontFitting, QDialog):
             tabs.hide()
             tabs.chosen.connect(self._on_tab)
         rows = [hbox(tabs, STRETCH, margins=(22, 8, 22, 0)) for tabs in self._tabs.values()]
-        head = vbox(hbox((self._title, 1), self._reset, margins=(22, 16, 22, 0)), *rows, spacing=0)
-        foot = hbox(STRETCH, self._close, margins=(22, 0, 22, 14))
-        page = vbox(head, (self._stack, 1), 8, foot, spacing=0)
+        top = hbox((self._title, 1), self._reset, self._close, margins=(22, 16, 22, 0))
+        head = vbox(top, *rows, spacing=0)
+        page = vbox(head, (self._stack, 1), 8, spacing=0)
         hbox(self._side, (page, 1), inside=self, spacing=0)
 
     def _list_pages(self) -> None:
@@ -494,14 +466,6 @@ class SettingsDialog(FontFitting, QDialog):
         if self.pages.count():
             self.pages.setCurrentRow(0)
             self._on_item(self.pages.item(0))
-
-    def focusNextPrevChild(self, forward: bool) -> bool:
-        # Close comes last; the page, or a part of it, may have been created after it.
-        chain = focus_chain(self, back=True)
-        last = next(part for part in chain if part.focusPolicy() != Qt.FocusPolicy.NoFocus)
-        if last is not self._close:
-            QWidget.setTabOrder(last, self._close)
-        return super().focusNextPrevChild(forward)
 
     def _on_item(self, item: RowItem | None) -> None:
         if item is None:
@@ -548,20 +512,11 @@ class SettingsDialog(FontFitting, QDialog):
         self.show_providers()
         self.providers_changed.emit()
 
-    def _on_finished(self) -> None:
-        # Delete the dialog only after its tasks have ended.
-        self.setObjectName("settings_dialog_away")
-        for toast, undo in self._undos:
-            if toast.here:
-                self.undo_left.emit(toast.text, undo)
-        self.tasks.when_done(self.deleteLater)
-
     def _on_task_failed(self, _name: str, error: MootError) -> None:
         self._toasts.show_toast(self._language.problem(error.code, **error.details))
 
     def _retranslate(self) -> None:
         words = self._language
-        self.setWindowTitle(words("settings.title"))
         self._list_pages()
         for first, tabs in self._tabs.items():
             texts = tuple(words(f"settings.{page}") for page in GROUPS[first])
