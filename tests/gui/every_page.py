@@ -353,7 +353,7 @@ async def every_dialog(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
         await person.settle(0.2)
         for steps in dialog.findChildren(Steps):
             steps.finish()
-        yield f"settings {settings_page}", dialog
+        yield f"settings {settings_page}", person.window
     dialog.show_page("servers")
     await person.settle(0.2)
     for name, opener in (("consent_dialog", "server_allow"), ("server_dialog", "settings_add_mcp")):

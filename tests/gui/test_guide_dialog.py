@@ -12,9 +12,8 @@ from tests.app_driver import Person, at_window, until
 async def person(qapp, data_dir):
     async with at_window(data_dir) as person:
         yield person
-        for name in ("settings_page", "guide_dialog"):
-            if person.sees(name):
-                person.find(name).reject()
+        if person.sees("guide_dialog"):
+            person.find("guide_dialog").reject()
 
 
 async def opened(person: Person):

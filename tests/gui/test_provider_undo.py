@@ -156,8 +156,7 @@ async def test_a_key_is_forgotten_and_taken_back(person, ring):
     await until(lambda: ring.kept == {} and inside(page(person), "provider_remove_key").isHidden())
     ring.locked = True
     await person.click("toast_action")
-    dialog = person.find("settings_page")
-    await until(lambda: any("keyring is locked" in text for text in toasts(dialog)))
+    await until(lambda: any("keyring is locked" in text for text in toasts(person.window)))
     assert source(person) == "session"
 
 
@@ -187,7 +186,7 @@ async def test_while_the_keyring_is_waited_for_nothing_is_begun_twice(person, ri
     ring.open.set()
     await until(lambda: all(one.isEnabled() for one in buttons))
     assert (provider.result.text(), ring.kept) == ("", {})
-    assert len(toasts(person.find("settings_page"))) == 1
+    assert len(toasts(person.window)) == 1
     # A key that is saved is waited for too, whatever else changes the list meanwhile.
     provider.key.setText(KEY)
     ring.open.clear()

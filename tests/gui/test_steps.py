@@ -45,9 +45,12 @@ async def test_a_page_of_the_settings_is_built_when_it_is_shown(qapp, data_dir):
         steps = dialog.findChild(Steps)
         assert not steps.is_done
         await until(lambda: steps.is_done)
-        # Tab goes from the last row to the button under the page.
-        last = list(dialog.page("shortcuts").rows.values())[-1].keys
-        last.setFocus()
-        QTest.keyClick(last, Qt.Key.Key_Tab)
-        assert dialog.focusWidget() is dialog._close
+        # Tab goes through all rows, also those that were made last, before it leaves the page.
+        keys = [row.keys for row in dialog.page("shortcuts").rows.values()]
+        keys[0].setFocus()
+        for after in keys[1:]:
+            QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_Tab)
+            assert person.window.focusWidget() is after
+        QTest.keyClick(keys[-1], Qt.Key.Key_Tab)
+        assert not dialog.isAncestorOf(person.window.focusWidget())
         person.find("settings_close").click()

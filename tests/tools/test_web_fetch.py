@@ -13,11 +13,10 @@ import psutil
 import pytest
 
 from app.core.tool import ToolError
-from app.tools.tool_host.web import MAX_CHARACTERS, SERVICES, AddressPolicy, WebLimits, fetch
+from app.tools.tool_host.web import LIMITS, MAX_CHARACTERS, SERVICES, AddressPolicy, WebLimits, fetch
 from tests.tools.web_server import WebServer
 
 LOCAL = AddressPolicy(named=frozenset({"127.0.0.1"}))
-QUICK = WebLimits(seconds=1.0)
 PAGE = """<!doctype html><html><head><title>On &amp; {title}</title><style>p {{}}</style>
 <script>alert("scripted")</script></head><body><nav><a href="/menu">Menu</a></nav>
 <article><h1>A heading</h1><p>{text}</p><p>See <a href="/other">the other page</a>.</p>
@@ -32,7 +31,7 @@ def page(text: str = TEXT, title: str = "bridges") -> bytes:
     return PAGE.format(text=text, title=title).encode()
 
 
-async def refusal(url: str, policy: AddressPolicy = LOCAL, limits: WebLimits = QUICK) -> str:
+async def refusal(url: str, policy: AddressPolicy = LOCAL, limits: WebLimits = LIMITS) -> str:
     with pytest.raises(ToolError) as raised:
         await fetch(url, policy=policy, limits=limits)
     return str(raised.value)
@@ -213,12 +212,12 @@ async def test_five_redirects_are_followed_and_no_more(server: WebServer) -> Non
 
 async def test_an_endless_page_ends_at_the_limit(server: WebServer) -> None:
     url = server.streams("/endless", b"x" * 100_000, 0)
-    assert "larger than 5 MB" in await refusal(url, limits=WebLimits(seconds=10))
+    assert "larger than 5 MB" in await refusal(url)
 
 
 async def test_a_slow_page_ends_with_its_time(server: WebServer) -> None:
     began = time.monotonic()
-    assert "within 1 seconds" in await refusal(server.streams("/slow", b"x", 0.05))
+    assert "within 1 seconds" in await refusal(server.streams("/slow", b"x", 0.05), limits=WebLimits(1.0))
     assert time.monotonic() - began < 3
 
 
@@ -243,7 +242,7 @@ async def test_a_bomb_is_not_unpacked(server: WebServer, packed: str) -> None:
     del zeros
     url = server.says("/bomb", bomb, **{"Content-Encoding": packed})
     before = memory()
-    assert "larger than 5 MB" in await refusal(url, limits=WebLimits(seconds=20))
+    assert "larger than 5 MB" in await refusal(url)
     assert memory() - before < 60_000_000
 
 
@@ -393,7 +392,7 @@ async def test_a_page_that_takes_too_much_memory_is_refused(
         "resource.setrlimit = lambda which, most: keep(which, (min(most[0], 90 << 20),) * 2)\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    assert "could not be read" in await refusal(server.says("/page", page()), limits=WebLimits(seconds=20))
+    assert "could not be read" in await refusal(server.says("/page", page()))
     monkeypatch.undo()
     assert "# A heading" in (await fetch(server.url("/page"), policy=LOCAL))["text"]
 

@@ -78,6 +78,12 @@ class SettingsController(Controller):
         left = self._state.text("settings_page")
         view = self._view or self._made_view()
         view.show_page(page or (left if left in PAGES else "appearance"), provider_id, row)
+        if self._view is None:
+            self._view = view
+            self._window.add_page(view)
+            self._window.show_page(view, self._show_head)
+            if not row:
+                view.search.setFocus()
         self._tasks.replace("look for notifications", self._look_for_notifications(view))
 
     def find(self) -> bool:
@@ -87,7 +93,7 @@ class SettingsController(Controller):
         return self._view is not None
 
     def _made_view(self) -> SettingsView:
-        """Return a new page, in front; it ends when another page comes to the front."""
+        """Return a new page, which leads back to what is in front now."""
         window, bridge = self._window, self._bridge
         before, had_focus = window.main_area.currentWidget(), window.focusWidget()
         words, look, engine, toasts = self._language, self._look, self._engine, self._toasts
@@ -101,9 +107,6 @@ class SettingsController(Controller):
         view.providers_changed.connect(self._providers.changed)
         view.undo_offered.connect(self._offer_undo_in_view)
         view.left.connect(lambda: self._go_back(before, had_focus))
-        self._view = view
-        window.add_page(view)
-        window.show_page(view, self._show_head)
         return view
 
     def _show_head(self) -> None:

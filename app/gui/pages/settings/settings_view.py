@@ -33,7 +33,19 @@ from app.gui.pages.settings.providers_page import NetworkPage, ProvidersPage
 from app.gui.pages.settings.servers_page import PermissionsPage, ServersPage
 from app.gui.pages.settings.settings_rows import Ground, Page, SettingsPage
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, FontFitting, Frame, empty, frame, hbox, stack, vbox
+from app.gui.widgets.boxes import (
+    STRETCH,
+    FontFitting,
+    Frame,
+    add_page,
+    empty,
+    frame,
+    hbox,
+    put_where,
+    stack,
+    stops_in,
+    vbox,
+)
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.controls import bring_into_sight, button, icon_button, keep_place, scrolling
@@ -349,7 +361,8 @@ class SettingsView(FontFitting, QWidget):
             if made.SCROLLS:
                 body = frame("", vbox(made, STRETCH, margins=(22, 14, 12, 20)))
                 holder = scrolling(body, keeps_bar=True)
-            self._places[page] = self._stack.addWidget(holder)
+            add_page(self._stack, holder)
+            self._places[page] = self._stack.indexOf(holder)
         return self._made[page]
 
     def show_providers(self) -> None:
@@ -466,6 +479,12 @@ class SettingsView(FontFitting, QWidget):
         if self.pages.count():
             self.pages.setCurrentRow(0)
             self._on_item(self.pages.item(0))
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        # Parts of a page may have been made after what follows it in the window.
+        page = self._stack.currentWidget()
+        put_where(self._stack, [stop for stop in stops_in(self) if page.isAncestorOf(stop)])
+        return super().focusNextPrevChild(forward)
 
     def _on_item(self, item: RowItem | None) -> None:
         if item is None:
