@@ -1,4 +1,4 @@
-"""The user's settings; the settings dialog and the reader of `settings.json` are both made from these
+"""The user's settings; the page of the settings and the reader of `settings.json` are both made from these
 fields.
 """
 

@@ -233,6 +233,7 @@ async def test_where_no_model_can_compare_it_says_why_and_offers_a_provider(pers
     await until(lambda: "compare" in offered(page), what="the entry")
     assert "allow" not in offered(page) and offered(page)["compare"] == "Compare · 1 call"
     await person.click("may_read_openai")
+    await person.click("settings_close")
     await until(lambda: "allow" in offered(page), what="the way to allow it")
     engine = person.window.controller.engine
     for one in engine.providers():

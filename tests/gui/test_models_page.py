@@ -147,9 +147,13 @@ async def test_a_model_of_ones_own_is_taken_back_to_where_it_was(moot):
     def offered():
         return next(one.models for one in engine.providers() if one.config.id == "openai")
 
+    def rows():
+        items = [page.list.item(row) for row in range(page.list.count())]
+        return {item.title: item.id for item in items}
+
     async def remove():
-        rows = [page.list.item(row) for row in range(page.list.count())]
-        page.list.choose(next(one.id for one in rows if one.title == own[0]))
+        await until(lambda: own[0] in rows())
+        page.list.choose(rows()[own[0]])
         await person.click("models_remove")
         await until(lambda: offered() == own[1:] and not dialog.tasks._running)
 

@@ -77,13 +77,14 @@ class SettingsController(Controller):
         """
         left = self._state.text("settings_page")
         view = self._view or self._made_view()
-        view.show_page(page or (left if left in PAGES else "appearance"), provider_id, row)
+        page = page or (left if left in PAGES else "appearance")
+        view.show_page(page, provider_id)
         if self._view is None:
             self._view = view
             self._window.add_page(view)
             self._window.show_page(view, self._show_head)
-            if not row:
-                view.search.setFocus()
+            view.search.setFocus()
+        view.go_to(page, row)
         self._tasks.replace("look for notifications", self._look_for_notifications(view))
 
     def find(self) -> bool:

@@ -345,13 +345,12 @@ class SettingsView(FontFitting, QWidget):
         self.pages.currentItemChanged.connect(lambda item, _before: self._on_item(item))
         language.follow(self._retranslate)
 
-    def show_page(self, page: str, provider_id: str = "", row: str = "") -> None:
-        """Show a page of `PAGES`, and there a provider or a setting."""
+    def show_page(self, page: str, provider_id: str = "") -> None:
+        """Show a page of `PAGES`, and there a provider."""
         self.search.clear()
         self._show(page)
         if provider_id and isinstance(made := self.page("providers"), ProvidersPage):
             made.show_provider(provider_id)
-        self._go_to(page, row)
 
     def page(self, page: str) -> Page:
         """Return a page of `PAGES`; create it if needed."""
@@ -494,7 +493,7 @@ class SettingsView(FontFitting, QWidget):
         self._show(
             self._tabs[page].value() if page in self._tabs and not self.search.text().strip() else page
         )
-        self._go_to(page, row)
+        self.go_to(page, row)
 
     def _on_tab(self, page: str) -> None:
         if FIRST[page] == FIRST.get(self.shown):
@@ -514,7 +513,8 @@ class SettingsView(FontFitting, QWidget):
         if not self.search.text().strip():
             self._mark_group()
 
-    def _go_to(self, page: str, row: str) -> None:
+    def go_to(self, page: str, row: str) -> None:
+        """Take the keyboard to a row of a page that is shown, "" for none."""
         made = self.page(page)
         if row and isinstance(made, RowPage):
             made.take_focus(row)
