@@ -39,7 +39,7 @@ from app.tools.tool_host_client import ToolHostClient
 from app.tools.toolbox import Toolbox
 
 
-@dataclass(kw_only=True)
+@dataclass
 class Moot:
     """The parts of a running Moot; `lock` and `log` are None if it only reads.
     Of the other programs one at a time starts a session (`calling`).
@@ -53,7 +53,6 @@ class Moot:
     models: RemoteModels
     tools: Toolbox
     lock: WriterLock | None
-    bus: EventBus
     log: FaultLog | None = None
     calling: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -243,15 +242,5 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
     # After the engine, so that a call's usage is on disk before its message.
     if lock is not None:
         autosave(bus, store)
-    return Moot(
-        paths=paths,
-        engine=engine,
-        store=store,
-        documents=documents,
-        secrets=secrets,
-        models=models,
-        tools=tools,
-        lock=lock,
-        bus=bus,
-        log=FaultLog(paths.logs, secrets.redact) if lock is not None else None,
-    )
+    log = FaultLog(paths.logs, secrets.redact) if lock is not None else None
+    return Moot(paths, engine, store, documents, secrets, models, tools, lock, log)

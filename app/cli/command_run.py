@@ -275,9 +275,9 @@ class CommandRun(Frozen):
         # Another process's terminal is not this one's.
         here = isinstance(self.out, TerminalOut) and not self.arguments.json
         with contextlib.ExitStack() as heard:
-            heard.callback(self.moot.bus.subscribe(follower.listen))
+            heard.callback(self.engine.bus.subscribe(follower.listen))
             if here:
-                heard.callback(self.moot.bus.subscribe(thinking.listen))
+                heard.callback(self.engine.bus.subscribe(thinking.listen))
             async with beside(*([thinking.show()] if here else [])):
                 session_id = self.interrupted.session_id = await start()
                 live = await self.engine.open(session_id)

@@ -20,10 +20,15 @@ from app.core.tool import Strays, Tool, ToolContext, ToolError, ToolResult
 
 MAX_CHARACTERS: Final = 100_000
 
-_TYPES: Final = {str: "string", int: "integer", float: "number", bool: "boolean"}
+# The types of each kind; the first one stands in a function's annotations.
+_TYPES: Final = {"string": (str,), "integer": (int,), "number": (float, int), "boolean": (bool,)}
 _WORDS: Final = {
     "string": "a text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
     "array": "a list",
+}  # fmt: skip
+_GIVEN: Final = {
+    bool: "true or false", str: "a text", list: "a list", int: "a number", float: "a number",
+    dict: "an object", NoneType: "null",
 }  # fmt: skip
 Call = Callable[[str, Mapping[str, Any], float], Awaitable[dict[str, Any]]]
 
@@ -114,7 +119,7 @@ def _schema(annotation: Any) -> dict[str, Any]:
         return {"type": "string", "enum": list(inner)}
     if origin is list:
         return {"type": "array", "items": _schema(inner[0])}
-    return {"type": _TYPES[annotation]}
+    return {"type": next(kind for kind, types in _TYPES.items() if types[0] is annotation)}
 
 
 def _checked(where: str, value: object, schema: Mapping[str, Any]) -> object:
@@ -124,8 +129,9 @@ def _checked(where: str, value: object, schema: Mapping[str, Any]) -> object:
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         # JSON has one kind of number, and some models write 5.0.
         return int(value)
-    if not _is_of(kind, value):
-        raise ToolError(f"{where} must be {_words(schema)}, not {_kind_of(value)}.")
+    if type(value) not in _TYPES.get(kind, ()) or (isinstance(value, float) and not isfinite(value)):
+        given = _GIVEN.get(type(value), type(value).__name__)
+        raise ToolError(f"{where} must be {_words(schema)}, not {given}.")
     if isinstance(value, str):
         _check_length(where, value, MAX_CHARACTERS)
         if value not in schema.get("enum", (value,)):
@@ -133,28 +139,10 @@ def _checked(where: str, value: object, schema: Mapping[str, Any]) -> object:
     return value
 
 
-def _is_of(kind: str, value: object) -> bool:
-    if isinstance(value, bool):
-        return kind == "boolean"
-    if isinstance(value, float):
-        return kind == "number" and isfinite(value)
-    kinds = ("integer", "number") if isinstance(value, int) else ("string",)
-    return kind in kinds and isinstance(value, int | str)
-
-
 def _words(schema: Mapping[str, Any]) -> str:
     if "enum" in schema:
         return "one of " + ", ".join(f'"{item}"' for item in schema["enum"])
     return _WORDS[schema["type"]]
-
-
-def _kind_of(value: object) -> str:
-    if isinstance(value, dict):
-        return "an object"
-    if value is None:
-        return "null"
-    kinds = {bool: "true or false", str: "a text", list: "a list", int: "a number", float: "a number"}
-    return kinds.get(type(value), type(value).__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

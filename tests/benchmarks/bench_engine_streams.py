@@ -126,7 +126,7 @@ async def _self_fed(seconds: float) -> Gaps:
 
 async def _streamed(moot: Moot, model: str, seconds: float) -> tuple[Gaps, float]:
     """Run a debate for each view; return the gaps and how many tokens a second came to each."""
-    wall, bridge = _Wall(), Bridge(moot.bus)
+    wall, bridge = _Wall(), Bridge(moot.engine.bus)
     shown: dict[str, TranscriptView] = {}
     characters: dict[str, int] = {}
 

@@ -133,7 +133,7 @@ async def _debate(moot: Moot, server: WireServer) -> tuple[float, float]:
     )
     pid = moot.models.host_pid
     assert pid is not None
-    forget = moot.bus.subscribe(listen)
+    forget = moot.engine.bus.subscribe(listen)
     cpu, host = time.thread_time(), _cpu_of(pid)
     setup = DebateSetup(topic="Tabs or spaces?", participants=seats, rounds=1)
     started = [await moot.engine.debates.start(setup) for _ in range(STREAMS)]

@@ -387,7 +387,7 @@ async def test_every_session_is_written_back(version: int, data_dir: Path) -> No
     for path in logs:
         live = await moot.engine.open(path.stem)
         for message in list(live.messages):
-            moot.bus.publish(MessageFinished(session_id=live.id, message=message))
+            moot.engine.bus.publish(MessageFinished(session_id=live.id, message=message))
         await moot.engine.chats.rename(live.id, live.session.title + " again")
         await moot.store.flush(live.id)
     await check_written(before)

@@ -372,7 +372,7 @@ async def test_the_user_is_told_by_name_in_the_window_and_the_terminal(tmp_path,
     await before.store.close()
     moot = await open_moot(tmp_path, look_up_keys=False)
     told: list[Notice] = []
-    moot.bus.subscribe(lambda events: told.extend(one for one in events if isinstance(one, Notice)))
+    moot.engine.bus.subscribe(lambda events: told.extend(one for one in events if isinstance(one, Notice)))
     open_one = await moot.engine.open(live.id)
     open_one.change(title="Towns")
     await moot.store.flush(live.id)

@@ -200,7 +200,9 @@ def _end_of_thread() -> None:
 async def test_the_program_tells_the_user_at_once_that_saving_has_stopped(tmp_path, monkeypatch) -> None:
     moot = await open_moot(tmp_path)
     told: asyncio.Queue[Notice] = asyncio.Queue()
-    moot.bus.subscribe(lambda events: [told.put_nowait(one) for one in events if isinstance(one, Notice)])
+    moot.engine.bus.subscribe(
+        lambda events: [told.put_nowait(one) for one in events if isinstance(one, Notice)]
+    )
     monkeypatch.setattr(moot.store._writer, "_write_due", _end_of_thread)
     moot.store.append(started(debate()))
     async with asyncio.timeout(PATIENCE_S):

@@ -36,7 +36,7 @@ async def test_a_session_is_told_once_for_each_call_that_questions_were_refused(
     def listen(events: tuple[Event, ...]) -> None:
         notices.extend(event for event in events if isinstance(event, Notice))
 
-    moot.bus.subscribe(listen)
+    moot.engine.bus.subscribe(listen)
     engine = moot.engine
     try:
         await engine.servers.save((rude("asks_much", how),))

@@ -229,7 +229,7 @@ def _begun(run: CommandRun, session_id: str) -> Found:
     live = run.engine.live(session_id)
     details = {"name": run.arguments.caller, "title": live.session.title if live is not None else ""}
     notice = Notice(session_id=session_id, level="info", code="agent_began", details=details)
-    run.moot.bus.publish(notice)
+    run.engine.bus.publish(notice)
     return {"session_id": session_id}
 
 

@@ -98,10 +98,10 @@ async def _store(run: CommandRun, provider: str, key: str) -> bool:
         if codes & {f"key_{KeyNews.KEPT}", f"key_{KeyNews.NOT_KEPT}"} and not answered.done():
             answered.set_result(f"key_{KeyNews.KEPT}" in codes)
 
-    unsubscribe = run.moot.bus.subscribe(listen)
+    unsubscribe = run.engine.bus.subscribe(listen)
     try:
         kept = await keys.set(provider, key)
-        run.moot.bus.publish(KeysChanged(session_id=""))
+        run.engine.bus.publish(KeysChanged(session_id=""))
         if not kept:
             instead = run.texts("cli.keys.instead", variable=variable_name(provider))
             await run.out.complain(f"{run.texts(f'keyring.{keys.problem}')} {instead}")
@@ -123,7 +123,7 @@ async def keys_remove(run: CommandRun, name: ProviderName) -> int:
     try:
         await run.engine.keys.remove(provider)
     finally:
-        run.moot.bus.publish(KeysChanged(session_id=""))
+        run.engine.bus.publish(KeysChanged(session_id=""))
     return await _report_key(run, "cli.keys.removed", provider)
 
 
@@ -201,7 +201,7 @@ async def models_get(run: CommandRun, name: ModelId, yes: Agreed = False) -> int
                 told.put_nowait(event)
 
     showing = asyncio.ensure_future(_show(run, told))
-    forget = run.moot.bus.subscribe(on_events)
+    forget = run.engine.bus.subscribe(on_events)
     try:
         await run.unless_interrupted(models.fetch(model.id))
     except BadInput:
