@@ -98,7 +98,8 @@ async def test_plan_two_hand_overs_and_a_report(tmp_path: Path) -> None:
     assert status(made, session_id) == Status.IDLE
     live = made.engine.live(session_id)
     assert live is not None
-    assert isinstance(live.session, GroupSession)
+    assert isinstance(live.session, GroupSession) and live.session.plan is not None
+    assert [item.by for item in live.session.plan.items] == ["Ann", "Bo"]
     assert turns_used(live) == 3
     assert {one.author.kind for one in live.messages if one.author.id == "orchestrator"} == {"orchestrator"}
     ann = next(one for one in made.models.requests if who(one) == "ann")

@@ -115,6 +115,13 @@ def test_claude_brings_artifacts_and_pasted_texts_once():
     ]
 
 
+def test_claude_calls_the_user_by_two_words_and_brings_nobody_else():
+    value = exports.claude()
+    value["chat_messages"][0]["sender"] = "user"
+    value["chat_messages"].append({**value["chat_messages"][1], "uuid": "m3", "sender": "system"})
+    assert said(read(value)) == said(read(exports.claude()))
+
+
 def test_claude_with_versions_brings_the_one_that_was_shown():
     value = exports.claude()
     first, second = value["chat_messages"]

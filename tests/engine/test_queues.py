@@ -93,6 +93,31 @@ async def test_how_long_it_will_wait_at_most_is_told() -> None:
     await slots.close()
 
 
+async def test_the_time_a_task_waited_is_no_part_of_the_time_it_runs() -> None:
+    now, begun, gates = [0.0], list[int](), [asyncio.Event() for _ in range(3)]
+    slots = Slots(Availability(lambda _: QUEUE), lambda: now[0], asyncio.sleep)
+
+    async def hold(place: int) -> None:
+        async with slots.taken("ann"):
+            begun.append(place)
+            await gates[place].wait()
+
+    tasks = [asyncio.create_task(hold(place)) for place in range(3)]
+    await until(lambda: len(slots.jobs()) == 3)
+    now[0] = 10.0
+    gates[0].set()
+    await until(lambda: begun == [0, 1])
+    now[0] = 13.0
+    runs, waits = slots.jobs()
+    assert (runs.place, runs.seconds) == (None, 3.0)
+    # The first took ten seconds, of which the second has had three.
+    assert (waits.place, waits.seconds, waits.expected) == (0, 13.0, 7.0)
+    for gate in gates:
+        gate.set()
+    await asyncio.gather(*tasks)
+    await slots.close()
+
+
 async def test_taken_out_it_never_runs_and_says_why(tmp_path: Path) -> None:
     made, gate = gated(tmp_path, agent("po", busy=QUEUE))
     first, second = await ask(made, "One", "Two")

@@ -14,9 +14,10 @@ import pytest
 
 from app.cli.arguments import parse_arguments
 from app.cli.printing.lines import load_texts
+from app.core.council import ANY_JUDGE, NO_JUDGE, Ends
 from app.core.definitions import Effort
 from app.core.errors import BadInput, FailureKind, StorageError
-from app.core.events import Notice, ScheduleMissed
+from app.core.events import EventBus, Notice, ScheduleMissed
 from app.core.ids import stamp
 from app.core.owned_tasks import end_tasks
 from app.core.schedule import (
@@ -29,12 +30,15 @@ from app.core.schedule import (
     WhyMissed,
     moment_of,
 )
-from app.core.session import Reason, Status
+from app.core.session import Chat, ChatSession, Council, DebateMode, Reason, Session, Status
+from app.core.settings import RunLimits
+from app.core.store import StoredSession
 from app.engine import schedules as module
-from app.engine.schedules import LATE, Schedules, words_of
+from app.engine.live_session import LiveSession
+from app.engine.schedules import LATE, Schedules, state_of, words_of
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
-from tests.builders import Bench, a_bench, a_log_store, until
+from tests.builders import Bench, a_bench, a_debate, a_log_store, a_session, until
 from tests.engine.test_turn import agent
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -240,6 +244,47 @@ async def test_after_three_failures_in_a_row_it_is_paused_and_says_so(world: Wor
     assert (again.reason, world.schedules.next_at(again)) == ("", datetime(2026, 12, 8, 7, tzinfo=UTC))
 
 
+async def test_times_that_were_missed_are_no_end_of_failures_in_a_row(world: World) -> None:
+    made = await world.schedules.make(daily())
+    for day in (1, 3, 5):
+        world.trouble = [BadInput("nobody_called", who="main")]
+        await world.look(f"2026-12-0{day}T08:00:00")
+    assert [state for _, state, _ in world.states(made.id)] == [
+        "failed", "missed", "failed", "missed", "failed",
+    ]  # fmt: skip
+    paused = world.schedules.find(made.id)
+    assert (paused.paused, paused.reason) == (True, "nobody_called")
+
+
+def opened(session: Session) -> LiveSession:
+    return LiveSession(StoredSession(session=session, messages=[]), EventBus())
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "state", "why"),
+    [
+        (Status.IDLE, "", RunState.RAN, ""),
+        (Status.COMPLETED, Reason.ROUNDS_DONE, RunState.RAN, ""),
+        (Status.COMPLETED, Reason.TOO_FEW, RunState.FAILED, Reason.TOO_FEW),
+        (Status.IDLE, Reason.NOT_ANSWERED, RunState.FAILED, Reason.NOT_ANSWERED),
+        (Status.ERROR, Reason.FAULT, RunState.FAILED, Reason.FAULT),
+        (Status.PAUSED, FailureKind.QUOTA, RunState.FAILED, FailureKind.QUOTA),
+        (Status.WAITING, Reason.QUESTION, RunState.PAUSED, Reason.QUESTION),
+        (Status.PAUSED, Reason.BY_USER, RunState.PAUSED, Reason.BY_USER),
+        (Status.PAUSED, Reason.CRITERIA_UNMET, RunState.PAUSED, Reason.CRITERIA_UNMET),
+        # Limits are the user's own: a run that they end has not failed.
+        (Status.PAUSED, "budget_model_calls:500", RunState.PAUSED, Reason.BUDGET_MODEL_CALLS),
+        (Status.PAUSED, "budget_cost:500", RunState.PAUSED, Reason.BUDGET_COST),
+        (Status.PAUSED, "turns_limit:20", RunState.PAUSED, Reason.TURNS_LIMIT),
+    ],
+)
+def test_what_came_of_a_run_is_what_its_session_says(status: str, reason: str, state: str, why: str) -> None:
+    session = ChatSession(
+        id="01s", title="What is new?", status=status, reason=reason, chat=Chat(assistant_id="main")
+    )
+    assert state_of(opened(session)) == (state, why)
+
+
 async def test_a_clock_that_was_ahead_keeps_nothing_from_running(world: World) -> None:
     made = await world.schedules.make(daily())
     await world.look("2027-01-05T12:00:00")
@@ -308,6 +353,41 @@ async def test_a_session_says_with_which_command_it_began(world: World) -> None:
     session_id = await world.bench.engine.chats.start("main", "-n is new?", done_means=("It is short.",))
     live = await world.bench.engine.open(session_id)
     assert words_of(live) == ("ask", "--done-means", "It is short.", "--", "Main", "-n is new?")
+    session_id = await world.bench.engine.chats.start(
+        "main", "And now?", effort="high", limits=RunLimits(minutes=5, calls=40, usd=0.25)
+    )
+    budget = ("--budget-minutes", "5", "--budget-calls", "40", "--budget-usd", "0.25")
+    live = await world.bench.engine.open(session_id)
+    assert words_of(live) == ("ask", *budget, "--effort", "high", "--", "Main", "And now?")
+
+
+@pytest.mark.parametrize(
+    ("fields", "ends"),
+    [
+        ({"judge": NO_JUDGE}, Ends.NONE),
+        ({"final_ballots": True, "judge": NO_JUDGE}, Ends.VOTE),
+        ({"polls": True, "judge": NO_JUDGE}, Ends.VOTE),
+        ({"judge": ANY_JUDGE}, Ends.VERDICT),
+        ({"final_ballots": True, "judge": ANY_JUDGE}, Ends.VERDICT),
+        ({"polls": True}, Ends.VERDICT),
+    ],
+)
+def test_a_debate_is_repeated_with_all_that_was_chosen_for_it(fields: dict[str, object], ends: Ends) -> None:
+    debate = a_debate(2, rounds=4, **fields)
+    one, two = debate.participants
+    debate = replace(debate, participants=(one, replace(two, role="critic")))
+    council = Council(ends=ends, wanted_rounds=2, rounds=5)
+    common = {
+        "participants": ("GPT=remote0/model-0", "Claude=remote1/model-1:critic"),
+        "text": "Should cities ban cars?",
+        "ends": ends.value,
+    }
+    for each, command, own in (
+        (debate, "debate", {"rounds": 4, "mode": "round-robin"}),
+        (replace(debate, mode=DebateMode.COUNCIL, council=council), "council", {"rounds": 2}),
+    ):
+        read = parse_arguments(words_of(opened(a_session(each))), load_texts("en"))
+        assert (read.command, read.values) == (command, common | own)
 
 
 async def keep_until(world: World, done: Callable[[], bool]) -> list[float]:

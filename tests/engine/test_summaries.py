@@ -126,6 +126,29 @@ async def test_the_request_for_a_summary_begins_as_the_last_one_did(made: Bench)
     assert 'it begins with the message "Question' in str(asked.messages[-1]["content"])
 
 
+async def test_a_summary_is_on_the_disk_before_the_call_that_follows(
+    made: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order, flush = list[str](), made.store.flush
+
+    async def noted(session_id: str) -> None:
+        count = len(_summaries(made, session_id))
+        await flush(session_id)
+        order.append(f"saved {count}")
+
+    def answer(request: ModelRequest) -> Script:
+        order.append("summary" if asks_for_summary(request) else "answer")
+        return _answer(request)
+
+    monkeypatch.setattr(made.store, "flush", noted)
+    made.models.otherwise = answer
+    session_id = await _talk(made, 12, 9_000)
+    places = [place for place, what in enumerate(order) if what == "summary"]
+    assert len(places) == len(_summaries(made, session_id)) >= 1
+    for number, place in enumerate(places, 1):
+        assert order[place + 1 : place + 3] == [f"saved {number}", "answer"]
+
+
 @pytest.mark.parametrize("ticked", [True, False])
 async def test_another_model_that_may_read_it_is_given_the_chat_as_one_text(
     made: Bench, ticked: bool

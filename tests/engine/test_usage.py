@@ -228,6 +228,17 @@ async def test_the_month_is_what_counts_and_the_next_begins_at_nothing() -> None
     assert [month for month, _ in await book.months()] == ["2026-12", "2026-11"]
 
 
+async def test_what_was_used_since_a_time_is_of_its_month_and_of_this_one() -> None:
+    times = ("2026-11-30T22:59:59.999Z", "2026-11-30T23:00:00.000Z", "2026-12-01T08:00:00.000Z")
+    entries = (an_entry(place, at=at, cost_usd=10.0**place) for place, at in enumerate(times))
+    now = "2026-12-01T09:00:00.000Z"
+    book = UsageBook(MemoryLedger(*entries), ScriptedModels(), Settings, EventBus(), lambda: now)
+    # Where the user is, 1 December began while it was November in UTC.
+    assert (await book.since("2026-11-30T23:00:00+00:00")).known_usd == 110.0
+    assert (await book.since("2026-12-01T00:00:00+00:00")).known_usd == 100.0
+    assert (await book.since("2026-11-01T00:00:00+00:00")).known_usd == 111.0
+
+
 @pytest.mark.parametrize("begins", ["=", "+", "-", "@"])
 async def test_no_name_in_the_table_is_a_formula(begins: str) -> None:
     entry = an_entry(1, author=f"{begins}HYPERLINK()", model=f"{begins}1", cost_usd=None, input_tokens=7)

@@ -325,7 +325,8 @@ def test_a_chain_of_50_000_steps_is_refused_and_one_pass_all_the_same() -> None:
     [("x\n[STEP_COMPLETE]\nartifacts: see [this](http://a) and\n- [ ] one\n- [x] two\nstatus: done", "see [this](http://a) and\n- [ ] one\n- [x] two"),
      ("[STEP_COMPLETE]\n산출물: 설계.md\n상태: 완료\n[NEXT]\nmore", "설계.md"), ("[STEP_COMPLETE]", ""),
      ("```\n[STEP_COMPLETE]\n```", None), ("I will write [STEP_COMPLETE] later", None), ("> [STEP_COMPLETE]", None),
-     ("    [STEP_COMPLETE]", None), ("~~~\n[STEP_COMPLETE]\n~~~\n[STEP_COMPLETE]\nartifacts: a", "a"), ("step complete", None)],
+     ("    [STEP_COMPLETE]", None), ("~~~\n[STEP_COMPLETE]\n~~~\n[STEP_COMPLETE]\nartifacts: a", "a"), ("step complete", None),
+     ("[STEP_COMPLETE]\nartifacts: draft\n\nI saw a fault.\n\n[STEP_COMPLETE]\nartifacts: final\nstatus: done", "final")],
 )  # fmt: skip
 def test_the_marker_is_read_on_a_line_of_its_own_outside_code(text: str, artifacts: str | None) -> None:
     found = step_complete(text)

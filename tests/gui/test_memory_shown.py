@@ -139,6 +139,11 @@ async def test_a_note_is_typed_and_edited_on_the_page_and_left_out_of_a_session(
         await person.write("memory_box", "Mina has three dogs.")
         await person.click("memory_add")
         await until(lambda: [each.text for each in desk.engine.memory.all()] == ["Mina has three dogs."])
+        # What is typed next is a note of its own.
+        await person.write("memory_box", "Mina likes tea.")
+        await person.click("memory_add")
+        texts = ["Mina likes tea.", "Mina has three dogs."]
+        await until(lambda: [each.text for each in desk.engine.memory.all()] == texts)
 
         desk.show_new("ann")
         server.script("openai-wire", ["One.", "Two."])

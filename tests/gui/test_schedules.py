@@ -77,12 +77,18 @@ async def test_a_session_is_repeated_changed_and_removed(
         await person.choose("repeat_day", "day 31")
         assert "31" in person.find("repeat_day", Choice).currentText()
         await person.click("repeat_save")
-        await until(lambda: engine.schedules.all()[0].every == Every.MONTH)
+        await until(
+            lambda: [(each.every, each.on) for each in engine.schedules.all()] == [(Every.MONTH, (31,))]
+        )
+        person.window.controller.undo()
+        await until(
+            lambda: [(each.every, each.on) for each in engine.schedules.all()] == [(Every.WEEK, (3,))]
+        )
         await ask_again(person, made.id)
         await person.click("repeat_remove")
         await until(lambda: engine.schedules.all() == ())
         person.window.controller.undo()
-        await until(lambda: [each.on for each in engine.schedules.all()] == [(31,)])
+        await until(lambda: [each.on for each in engine.schedules.all()] == [(3,)])
     # The window has started with the computer what goes on without it.
     lock = WriterLock(DataPaths(data_dir))
     await until(lock.is_held)
@@ -91,7 +97,10 @@ async def test_a_session_is_repeated_changed_and_removed(
 
 @pytest.mark.parametrize(
     ("language", "said"),
-    [("en", "While you were away: 1 ran, 2 missed"), ("ko", "자리를 비운 동안: 1건 실행, 2건 놓침")],
+    [
+        ("en", "While you were away: 1 ran, 2 missed, 3 stopped or failed"),
+        ("ko", "자리를 비운 동안: 1건 실행, 2건 놓침, 3건 중지 또는 실패"),
+    ],
 )
 async def test_what_ran_meanwhile_is_said_at_the_next_start(
     qapp: object, data_dir: Path, language: str, said: str
@@ -103,7 +112,7 @@ async def test_what_ran_meanwhile_is_said_at_the_next_start(
     later = (
         (datetime.now(UTC) + timedelta(minutes=1)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     )
-    states = (RunState.RAN, RunState.MISSED, RunState.MISSED)
+    states = (RunState.RAN, *[RunState.MISSED] * 2, *[RunState.FAILED] * 2, RunState.PAUSED)
     runs = tuple(
         ScheduleRun(id=f"s {day}", schedule="s", due=f"2026-11-0{day}T08:00:00", state=state, at=later)
         for day, state in enumerate(states, 1)

@@ -93,10 +93,12 @@ def test_signed_thinking() -> None:
         [{"type": "thinking", "thinking": "?"}, {"type": "thinking", "thinking": "", "signature": "s1"}]
     )
     signed.add([{"type": "redacted_thinking", "data": "eA=="}])
+    signed.add([{"type": "thinking", "thinking": "So"}, {"type": "thinking", "signature": "s2"}])
     signed.add([{"type": "thinking", "thinking": "never signed"}])
     assert signed.state() == {
         "thinking_blocks": [
             {"type": "thinking", "thinking": "Where?", "signature": "s1"},
             {"type": "redacted_thinking", "data": "eA=="},
+            {"type": "thinking", "thinking": "So", "signature": "s2"},
         ]
     }

@@ -15,7 +15,7 @@ from app.core.store import BackupReason
 from app.storage.documents import JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.foreign_file import CheckedZip
-from app.storage.paths import DataPaths
+from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.sessions import JsonLogStore
 from app.storage.stored_data import (
     KEPT,
@@ -56,9 +56,9 @@ async def test_everything_of_the_users_is_packed_and_nothing_else(paths: DataPat
     put(paths.root / "assistants" / "ada.json", '{"id": "ada", "name": "Ada"}')
     put(paths.root / "assistants" / "My own.json", '{"id": "own", "name": "Own"}')
     put(paths.root / "assistants" / ".versions" / "ada" / "1.json", "{}")
-    for path in (paths.root / "groups" / "g.json", paths.root / "workflows" / "w.json"):
-        put(path, "{}")
-    for path in (paths.settings, paths.providers, paths.mcp, paths.usage):
+    for folder in DEFINITIONS[1:]:
+        put(paths.root / folder / "x.json", "{}")
+    for path in (paths.settings, paths.providers, paths.mcp, paths.usage, paths.memory, paths.schedule_runs):
         put(path, "{}")
     for path in (paths.consents, paths.index, paths.control, paths.lock, paths.logs / "a.log"):
         put(path, "not to be packed")
@@ -71,12 +71,13 @@ async def test_everything_of_the_users_is_packed_and_nothing_else(paths: DataPat
         "assistants/ada.json",
         "assistants/My own.json",
         "assistants/.versions/ada/1.json",
-        "groups/g.json",
-        "workflows/w.json",
+        *(f"{folder}/x.json" for folder in DEFINITIONS[1:]),
         "settings.json",
         "providers.json",
         "mcp.json",
         "usage.jsonl",
+        "memory.json",
+        "schedule_runs.json",
     }
     if os.name == "posix":
         assert Path(backup.path).stat().st_mode & 0o777 == 0o600

@@ -130,6 +130,15 @@ async def test_what_was_read_before_a_key_was_entered_does_not_replace_it():
     assert late.key == (SECOND, "keyring")
 
 
+async def test_what_was_read_before_a_key_was_removed_does_not_bring_it_back():
+    late = Late(Slow(openai=FIRST))
+    await late.secrets.refresh((OPENAI,))
+    assert not await late.secrets.remove("openai")
+    late.ring.open.set()
+    await late.hear("openai", KeyNews.REMOVED)
+    assert (late.ring.kept, late.key) == ({}, (None, ""))
+
+
 async def test_a_question_that_is_dismissed_late_leaves_the_key_for_this_run():
     late = Late(Slow())
     assert not await late.secrets.keep("openai", FIRST)

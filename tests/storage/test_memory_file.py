@@ -1,4 +1,7 @@
-"""`memory.json`: kept with what is not known here, set aside where it cannot be read, and part of backups."""
+"""`memory.json`: kept with what is not known here, set aside where it cannot be read, and part of backups.
+
+Also what schedules ran, as part of backups.
+"""
 
 import json
 from pathlib import Path
@@ -6,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.core.memory import Note
+from app.core.schedule import ScheduleRun
 from app.core.store import BackupReason
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
@@ -46,15 +50,20 @@ async def test_an_unreadable_one_is_reported_and_set_aside_before_the_next_save(
     assert (kept.read_bytes(), (await loaded(paths)).notes()) == (b'{"notes": [', (DOGS,))
 
 
-async def test_a_backup_has_the_notes(paths: DataPaths, tmp_path: Path) -> None:
+async def test_a_backup_has_the_notes_and_what_schedules_ran(paths: DataPaths, tmp_path: Path) -> None:
     store = JsonLogStore(paths)
     await store.open()
     documents = JsonDocuments(paths)
     await documents.load()
     await documents.change_notes(lambda notes: (DOGS,))
+    ran = ScheduleRun(
+        id="s 1", schedule="s", due="2026-12-01T08:00:00", state="ran", at="2026-12-01T07:00:00.000Z"
+    )
+    await documents.change_schedule_runs(lambda _: (ran,))
     archive = FileArchive(paths, store, documents)
     backup = await archive.back_up(BackupReason.BY_HAND, str(tmp_path / "all.zip"))
     await documents.change_notes(lambda notes: (CATS,))
+    await documents.change_schedule_runs(lambda _: ())
     await archive.restore(backup.path, [], documents=True, replace=True)
-    assert documents.notes() == (DOGS,)
+    assert (documents.notes(), documents.schedule_runs()) == ((DOGS,), (ran,))
     await store.close()

@@ -199,6 +199,19 @@ async def test_adding_a_skill_again_takes_the_consent_away(skills: Skills, tmp_p
     assert skills.state(seen) == "allowed"
 
 
+async def test_a_consent_is_for_the_skill_of_just_that_name(skills: Skills, tmp_path: Path) -> None:
+    for name in ("evil-forms", "evil"):
+        await skills.add(str(folder({"SKILL.md": HEAD.replace("evil", name)})(tmp_path / name)))
+        seen, _contents = await skills.find(name)
+        assert skills.state(seen) == "asking"
+        await skills.allow(seen)
+    await skills.add(str(tmp_path / "evil" / "evil"))
+    assert {skill.name: skills.state(skill) for skill in skills.all()[4:]} == {
+        "evil": "asking",
+        "evil-forms": "allowed",
+    }
+
+
 def test_what_a_skill_says_is_listed_word_for_word() -> None:
     text = (
         "Hid\U000e0041den \u202etext. See <https://a.example/x>, https://b.example.\n"

@@ -191,6 +191,10 @@ async def test_a_lasting_permission_is_for_the_tool_as_it_was_and_can_be_revoked
         await one.servers.restart("later_changed")
         await one.servers.consent("later_changed")
         assert one.tool("later_changed", "add").asks, "allowed in its new form, but it asks"
+        # An answer to a question that was asked before comes late.
+        await one.servers.permit((changing.consent,))
+        assert (one.status("later_changed").lasting, one.status("proper").lasting) == (0, 1)
+        assert not any(consent.startswith("unknown/") for consent in one.documents.consents())
     async with bench(data_dir) as again:
         await again.documents.load()
         await again.servers.attach(["proper"])
