@@ -79,7 +79,7 @@ async def ask(
         raise BadInput("folder_only_new")
     where = await _where(run, in_folder, allow_files)
     who = await who_of(run, assistant)
-    attachments = (*run.attachments, *await attachments_of(run, files, who, as_it_looks=as_it_looks))
+    attachments = await attachments_of(run, files, who, as_it_looks=as_it_looks)
     if not session:
 
         async def start() -> str:
@@ -145,36 +145,25 @@ def send_step(
 
 
 async def attachments_of(
-    run: CommandRun, files: Sequence[str], who: Readers, *, as_it_looks: bool
+    run: CommandRun, files: Sequence[str], who: Readers, *, as_it_looks: bool, pictures: bool = True
 ) -> tuple[Attachment, ...]:
-    """Read the files that were given, for those who read them; without `who` only as text.
-    Raises BadInput for one that cannot be read, or that the model does not take.
+    """Return what goes with a text: the files that were given, read for `who`, without these only as text,
+    or PDF files as they look. Raises BadInput for one that cannot be read, or that the model does not take.
     """
-    attachments: list[Attachment] = []
+    attachments = [*run.attachments]
     for path in files:
-        if not is_image_file(Path(path)):
-            attachments += await context_of(run, (path,), who, as_it_looks=as_it_looks)
-            continue
-        await run.engine.look_for_servers()
-        if who is None or not any(each.images for each in run.engine.models_for(who)):
-            raise BadInput("attachment_no_images", name=path)
-        with named(path):
-            attachments.append(await run.engine.files.picture(Path(path)))
-    return tuple(attachments)
-
-
-async def context_of(
-    run: CommandRun, paths: Sequence[str], who: Readers, *, as_it_looks: bool
-) -> tuple[Attachment, ...]:
-    """Read files as text, or PDF files as they look. Raises BadInput for one that cannot be read or seen."""
-    context = []
-    for path in paths:
-        if as_it_looks and is_pdf(Path(path)):
+        if pictures and is_image_file(Path(path)):
             await run.engine.look_for_servers()
-            context.append(await _as_it_looks(run, path, who))
+            if who is None or not any(each.images for each in run.engine.models_for(who)):
+                raise BadInput("attachment_no_images", name=path)
+            with named(path):
+                attachments.append(await run.engine.files.picture(Path(path)))
+        elif as_it_looks and is_pdf(Path(path)):
+            await run.engine.look_for_servers()
+            attachments.append(await _as_it_looks(run, path, who))
         else:
-            context.append((await run.read_file(path)).attachment())
-    return tuple(context)
+            attachments.append((await run.read_file(path)).attachment())
+    return tuple(attachments)
 
 
 async def _as_it_looks(run: CommandRun, path: str, who: Readers) -> Attachment:

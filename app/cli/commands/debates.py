@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from app.cli.arguments import AsItLooks, Folder, Many, SessionId, Typed, absolute, amount, parse_spec
 from app.cli.command_run import CommandRun, Step, checked_id
-from app.cli.commands.chats import context_of
+from app.cli.commands.chats import attachments_of
 from app.cli.exit_status import FAULT, OK
 from app.cli.printing.chats import CouncilPrinter, DebatePrinter
 from app.cli.printing.lines import columns, lines_text, one_line
@@ -77,7 +77,7 @@ async def debate(
     how: dict[str, Any] = {"mode": mode, "rounds": rounds, "seed": seed, "helper": helper, "tools": tools}
     how |= {"polls": ballots == "rounds", "final_ballots": ballots == "final", "options": options}
     how |= {"judge": judge or (ANY_JUDGE if verdict else NO_JUDGE), "participants": chosen}
-    seen = (*run.attachments, *await context_of(run, context, chosen, as_it_looks=as_it_looks))
+    seen = await attachments_of(run, context, chosen, as_it_looks=as_it_looks, pictures=False)
     setup = _setup(run, text, folder, context=seen, **how)
     setup = setup.ending(Ends(ends)) if ends else setup
     run.engine.debates.check(setup)
@@ -168,7 +168,7 @@ async def council(
         raise BadInput("too_few_participants", count=len(chosen), least=MIN_PARTICIPANTS)
     how: dict[str, Any] = {"seed": seed, "helper": helper, "tools": tools, "options": options}
     how |= {"mode": DebateMode.COUNCIL, "rounds": DEFAULT_ROUNDS if rounds is None else rounds}
-    seen = (*run.attachments, *await context_of(run, files, chosen, as_it_looks=as_it_looks))
+    seen = await attachments_of(run, files, chosen, as_it_looks=as_it_looks, pictures=False)
     setup = _setup(run, text, folder, participants=chosen, context=seen, **how)
     wanted = CouncilSetup(
         setup=setup,

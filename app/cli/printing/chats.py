@@ -475,6 +475,7 @@ class DebatePrinter:
     def _label(self, message: Message) -> str:
         author = message.author
         name = user_name(author, self._texts) if message.role == Role.USER else author.name
+        name = self._texts("council.merged") if message.part == CouncilPart.MERGE else name
         dissent = f" ({self._texts('council.dissent')})" if message.part == CouncilPart.DISSENT else ""
         return f"\n{self._speaker(name, author.id)}{dissent}:\n"
 
@@ -534,18 +535,10 @@ class CouncilPrinter(DebatePrinter):
         """Return a message of a council; "" for one that only Moot reads."""
         if message.part not in SPOKEN or message.is_interim:
             return ""
-        name = message.author.name
-        if message.part == CouncilPart.QUESTION:
-            name = user_name(message.author, self._texts)
-        elif message.part == CouncilPart.MERGE:
-            name = self._texts("council.merged")
-        elif message.part == CouncilPart.DISSENT:
-            name = f"{name} ({self._texts('council.dissent')})"
         sure = message.data_as(Position).confidence
         end = f"  {self._texts('council.sure', percent=sure)}\n" if sure is not None else ""
-        body = without_steering(message.content)
-        end += "".join(marks(message, self._texts))
-        return f"{self._round_line(message.round)}\n{one_line(name)}:\n{body}\n{end}"
+        body = f"{self._label(message)}{without_steering(message.content)}\n"
+        return self._round_line(message.round) + body + end + "".join(marks(message, self._texts))
 
     def _round_line(self, number: int) -> str:
         """Return the line over a round of debate, where one begins."""
