@@ -43,6 +43,16 @@ IN_README = {
     "workflow": "workflow-work",
     "work": "work",
 }
+# The pictures of the guide, by its topics, in its languages.
+IN_GUIDE = {
+    "start": "welcome",
+    "deciding": "verdict",
+    "debates": "discussion",
+    "groups-and-work": "group-working",
+    "workflows": "workflow-work",
+    "assistants-and-tools": "chat-approval",
+    "models-on-this-computer": "settings-local",
+}
 TOPICS = {"en": "Should we rewrite the parser?", "ko": "파서를 다시 써야 할까?"}
 WORDS = {
     "openai": (
@@ -72,6 +82,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("screenshots"))
     parser.add_argument("--readme", type=Path, default=Path("packaging/screenshots"))
+    parser.add_argument("--guide", type=Path, default=Path("resources/guide"))
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     application = QApplication(["moot-screenshots"])
@@ -84,6 +95,7 @@ def main() -> int:
         try:
             with asyncio.Runner(loop_factory=lambda: AppLoop(application)) as runner:
                 runner.run(take_all(Path(folder), servers, arguments.out, arguments.readme))
+            keep_guide(arguments.out, arguments.guide)
         finally:
             for server in servers:
                 server.close()
@@ -122,6 +134,14 @@ async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme:
         await until(lambda: not person.sees("toast"), 30)
         async for _language, path in each_way(person, engine, out):
             await take_assistants(person, keep_widget, path)
+
+
+def keep_guide(out: Path, guide: Path) -> None:
+    """Copy the pictures of the guide: small windows, which are read without being enlarged."""
+    for topic, view in IN_GUIDE.items():
+        for language in TOPICS:
+            (guide / language).mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(out / f"{view}-{language}-light-{SIZES[1][0]}.png", guide / language / f"{topic}.png")
 
 
 async def each_way(

@@ -456,6 +456,7 @@ class WindowController(QObject):
             pages = await asyncio.to_thread(read_guide, self._look.resources, self._language.name)
             dialog = GuideDialog(self._language, self._look, pages, self.window)
             dialog.settings_requested.connect(self.settings.open)
+            dialog.view.picture_requested.connect(self.sessions.on_picture)
         dialog.show()
         dialog.activateWindow()
 

@@ -387,11 +387,23 @@ ADDRESS, SETTINGS = "https://guide/", "settings:"
 _LINK = re.compile(rf"\]\(((?:{SETTINGS})?[\w-]+)(?:\.md)?\)")
 
 
-def read_guide(resources: Path, language: str) -> dict[str, str]:
-    """Return the pages of the guide in a language as Markdown, by topic."""
-    folder = resources / "guide" / language
-    texts = {topic: (folder / f"{topic}.md").read_text("utf-8") for topic in TOPICS}
-    return {topic: _LINK.sub(rf"]({ADDRESS}\1)", text) for topic, text in texts.items()}
+class GuidePage(NamedTuple):
+    """A page of the guide: Markdown, and a picture of what it tells of where it has one."""
+
+    text: str
+    pictures: tuple[Attachment, ...]
+
+
+def read_guide(resources: Path, language: str) -> dict[str, GuidePage]:
+    """Return the pages of the guide in a language, by topic."""
+    folder, pages = resources / "guide" / language, {}
+    for topic in TOPICS:
+        text = _LINK.sub(rf"]({ADDRESS}\1)", (folder / f"{topic}.md").read_text("utf-8"))
+        file, name = folder / f"{topic}.png", text.partition("\n")[0].removeprefix("# ")
+        data = b64encode(file.read_bytes()).decode() if file.is_file() else ""
+        picture = Attachment(name=name, media_type="image/png", data=data)
+        pages[topic] = GuidePage(text, (picture,) if data else ())
+    return pages
 
 
 class GuideDialog(Dialog):
@@ -399,7 +411,7 @@ class GuideDialog(Dialog):
 
     settings_requested = Signal(str)
 
-    def __init__(self, words: Language, look: Look, pages: Mapping[str, str], parent: QWidget) -> None:
+    def __init__(self, words: Language, look: Look, pages: Mapping[str, GuidePage], parent: QWidget) -> None:
         super().__init__(parent, "guide_dialog", words("palette.guide"))
         self._pages = pages
         # The topic whose page is shown.
@@ -425,8 +437,8 @@ class GuideDialog(Dialog):
 
     def _find(self, typed: str) -> None:
         """List the topics whose pages have what is typed, and mark it in the page that is shown."""
-        found = {topic: page for topic, page in self._pages.items() if not typed or fits(page, typed)}
-        titles = {topic: page.partition("\n")[0].removeprefix("# ") for topic, page in found.items()}
+        found = {topic: page.text for topic, page in self._pages.items() if fits(page.text, typed)}
+        titles = {topic: text.partition("\n")[0].removeprefix("# ") for topic, text in found.items()}
         rows = [RowItem(id=topic, title=title) for topic, title in titles.items()]
         self.topics.show_rows(rows)
         if rows and not self.topics.current_id():
@@ -438,8 +450,9 @@ class GuideDialog(Dialog):
         if row is None or row.id == self._shown:
             return
         self._shown = row.id
-        text, role = self._pages[row.id], Role.ASSISTANT
-        page = Message(id=row.id, turn_id=row.id, role=role, author=self._author, content=text)
+        (text, pictures), role = self._pages[row.id], Role.ASSISTANT
+        shown = {"content": text, "attachments": pictures}
+        page = Message(id=row.id, turn_id=row.id, role=role, author=self._author, **shown)
         self.view.feed.show_session(ALONE, [page])
         self.view.read_from(page.id)
         self.view.setAccessibleName(row.title)
