@@ -46,7 +46,7 @@ IN_README = {
 # The pictures of the guide, by its topics, in its languages.
 IN_GUIDE = {
     "start": "welcome",
-    "deciding": "verdict",
+    "deciding": "verdict-wide",
     "debates": "discussion",
     "groups-and-work": "group-working",
     "workflows": "workflow-work",
@@ -141,7 +141,9 @@ def keep_guide(out: Path, guide: Path) -> None:
     for topic, view in IN_GUIDE.items():
         for language in TOPICS:
             (guide / language).mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(out / f"{view}-{language}-light-{SIZES[1][0]}.png", guide / language / f"{topic}.png")
+            shutil.copyfile(
+                out / f"{view}-{language}-light-{SIZES[1][0]}.png", guide / language / f"{topic}.png"
+            )
 
 
 async def each_way(

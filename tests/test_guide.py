@@ -115,7 +115,7 @@ def options_of(command: str, action: str) -> set[str]:
 
 def test_every_language_has_a_page_for_each_topic() -> None:
     for language in LANGUAGES:
-        assert {path.name for path in (GUIDE / language).iterdir()} == {f"{topic}.md" for topic in TOPICS}
+        assert {path.name for path in (GUIDE / language).glob("*.md")} == {f"{topic}.md" for topic in TOPICS}
 
 
 @pytest.mark.parametrize("topic", TOPICS)

@@ -4,7 +4,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.gui.dialogs.reading_dialogs import ADDRESS, TOPICS
+from app.gui.dialogs.reading_dialogs import ADDRESS, TOPICS, read_guide
+from app.gui.transcript.pictures import VIEW_PICTURE, pixels_of
+from app.storage.paths import resources_dir
 from tests.app_driver import Person, at_window, until
 
 
@@ -58,6 +60,30 @@ async def test_links_lead_to_topics_and_to_pages_of_the_settings(person):
     await until(lambda: person.sees("settings_page"))
     assert person.find("settings_page").page("models").isVisible()
     assert dialog.isVisible()
+
+
+async def test_a_page_ends_with_its_picture_which_is_shown_large(person):
+    dialog = await opened(person)
+    [page] = dialog.view.model.book.messages.values()
+    [picture] = page.attachments
+    assert (picture.name, picture.media_type) == ("Start", "image/png")
+    dialog.view.picture_requested.emit(VIEW_PICTURE, [(picture, pixels_of(picture))], 0)
+    await until(lambda: person.sees("picture_viewer"))
+    person.find("picture_viewer").close()
+    dialog.topics.choose("keys")
+    [page] = dialog.view.model.book.messages.values()
+    assert page.attachments == ()
+
+
+def test_the_same_pages_have_pictures_in_both_languages():
+    english, korean = (read_guide(resources_dir(), language) for language in ("en", "ko"))
+    shown = [topic for topic, page in english.items() if page.pictures]
+    assert shown == [topic for topic, page in korean.items() if page.pictures]
+    assert {"start", "deciding", "groups-and-work"} <= {*shown}
+    for page in (*english.values(), *korean.values()):
+        assert all(pixels_of(picture) is not None for picture in page.pictures)
+    files = {file.stem for file in (resources_dir() / "guide").rglob("*.png")}
+    assert files == {*shown}, "a picture without its page is shown nowhere"
 
 
 async def test_in_another_language_the_guide_is_another_one(person):
