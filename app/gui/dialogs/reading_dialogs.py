@@ -450,9 +450,9 @@ class GuideDialog(Dialog):
         if row is None or row.id == self._shown:
             return
         self._shown = row.id
-        (text, pictures), role = self._pages[row.id], Role.ASSISTANT
-        shown = {"content": text, "attachments": pictures}
-        page = Message(id=row.id, turn_id=row.id, role=role, author=self._author, **shown)
+        text, pictures = self._pages[row.id]
+        page = Message(id=row.id, turn_id=row.id, role=Role.ASSISTANT, author=self._author, content=text)
+        page = replace(page, attachments=pictures)
         self.view.feed.show_session(ALONE, [page])
         self.view.read_from(page.id)
         self.view.setAccessibleName(row.title)
