@@ -168,7 +168,7 @@ async def _back_up(moot: Moot) -> None:
 async def _close(moot: Moot, server: ControlServer) -> None:
     await server.close()
     # One that has started with the computer gave way to this window.
-    await close_and_go_on(moot)
+    await close_and_go_on(moot, server)
 
 
 async def _show_error(error: MootError, language: str) -> None:

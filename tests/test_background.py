@@ -8,16 +8,19 @@ import pytest
 from app.children.login_start import BackgroundAtLogin
 from app.cli import running
 from app.cli.arguments import Arguments
+from app.cli.commands.schedules import begin_in
 from app.cli.control import ControlServer, UnansweredError, ask_to_yield, end_other, owner_keeps
 from app.cli.interrupt import Interrupt
 from app.cli.printing.lines import load_texts
-from app.cli.running import open_in_window, run_background, write
+from app.cli.running import open_in_window, run_background, run_for_another, write
 from app.cli.terminal import Nobody
 from app.core.errors import DataDirectoryBusy
+from app.core.schedule import Schedule
 from app.storage.access import WriterLock
 from app.storage.paths import DataPaths
+from app.wiring import open_moot
 from tests.app_driver import until
-from tests.test_control import Commands
+from tests.test_control import Commands, Lines
 
 BACKGROUND = Arguments(command="background")
 
@@ -82,6 +85,26 @@ async def test_a_command_in_a_terminal_leaves_one_behind_for_its_schedules(
         await until(lock.is_held)
         assert await end_other(paths, Nobody(), load_texts("en")) == 0
     assert not lock.is_held()
+
+
+@pytest.mark.parametrize("word", ["--help", "--version"])
+async def test_a_command_that_asks_for_help_does_not_end_who_holds_the_directory(
+    data_dir: Path, word: str
+) -> None:
+    moot, out = await open_moot(data_dir), Lines()
+    words = ("debate", word) if word == "--help" else (word,)
+    values = {"action": "add", "name": "S", "every": "day", "time": "08:00", "words": words}
+    added = Arguments(command="schedule", language="en", values=values)
+    assert await run_for_another(moot, added, out, Interrupt()) == 2
+    assert out.err == ["A schedule runs one of these commands: ask, council, debate, workflow"]
+    made = Schedule(id="", name="S", words=("debate", word), every="day", time="08:00")
+    made = await moot.engine.schedules.make(made)
+    moot.engine.schedules.begin = begin_in(moot)
+    await (await moot.engine.schedules.run_now(made.id))
+    (run,) = moot.engine.schedules.runs(made.id)
+    code = "schedule_command" if word == "--help" else "usage_missing"
+    assert (run.state, run.reason) == ("failed", code)
+    await moot.close()
 
 
 async def test_it_gives_way_to_a_window(data_dir: Path) -> None:

@@ -85,6 +85,7 @@ class ControlServer:
     keeps: bool = False
     # Ends this Moot as a signal does: what runs is paused and saved.
     end: Callable[[], None] | None = None
+    asked_to_end: bool = field(default=False, init=False)
     _yields: bool = field(default=False, init=False)
     given_way: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _token: str = field(default_factory=lambda: secrets.token_hex(32), init=False)
@@ -195,6 +196,7 @@ class ControlServer:
         elif verb == _YIELD:
             await self._yield(out)
         elif verb == _END:
+            self.asked_to_end = self.end is not None
             await out.send({"exit": 0 if self.end is not None else 2})
             if self.end is not None:
                 self.end()

@@ -149,7 +149,7 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
         passing_on.cancel()
         await server.close()
         try:
-            await close_and_go_on(moot)
+            await close_and_go_on(moot, server)
         except StorageError as error:
             # What could not be saved is lost with this process, so the run is not complete. A command that
             # failed has given its reason, which closing gives again, but has not said what is lost.
@@ -253,13 +253,15 @@ async def run_background(
     return OK
 
 
-async def close_and_go_on(moot: Moot) -> None:
-    """Close a Moot, and start one without a window for the schedules where it starts with the computer."""
+async def close_and_go_on(moot: Moot, server: ControlServer) -> None:
+    """Close a Moot, and start one without a window for the schedules where it starts with the computer,
+    but not where Moot was asked to end.
+    """
     goes_on = moot.engine.schedules.is_active() and await asyncio.to_thread(
         moot.engine.login_start.is_installed
     )
     await moot.close()
-    if goes_on:
+    if goes_on and not server.asked_to_end:
         with contextlib.suppress(OSError, subprocess.SubprocessError):
             await asyncio.to_thread(start_background, moot.paths)
 

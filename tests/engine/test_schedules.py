@@ -16,7 +16,7 @@ from app.cli.arguments import parse_arguments
 from app.cli.printing.lines import load_texts
 from app.core.council import ANY_JUDGE, NO_JUDGE, Ends
 from app.core.definitions import Effort
-from app.core.errors import BadInput, FailureKind, StorageError
+from app.core.errors import BadInput, FailureKind, ProviderError, StorageError
 from app.core.events import EventBus, Notice, ScheduleMissed
 from app.core.ids import stamp
 from app.core.owned_tasks import end_tasks
@@ -33,13 +33,14 @@ from app.core.schedule import (
 from app.core.session import Chat, ChatSession, Council, DebateMode, Reason, Session, Status
 from app.core.settings import RunLimits
 from app.core.store import StoredSession
+from app.core.tool import ToolResult
 from app.engine import schedules as module
 from app.engine.live_session import LiveSession
 from app.engine.schedules import LATE, Schedules, state_of, words_of
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from tests.builders import Bench, a_bench, a_debate, a_log_store, a_session, until
-from tests.engine.test_turn import agent
+from tests.engine.test_turn import a_tool, agent, calling
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -690,6 +691,68 @@ async def test_what_another_uses_are_the_files_of_the_last_whole_run(world: Worl
     await world.bench.engine.delete(run.session_id)
     await world.look("2026-12-02T09:00:00")
     assert given == [[b"milk"], []]
+
+
+async def test_a_keyring_that_is_unlocked_meanwhile_is_read_again(world: World) -> None:
+    made = await world.schedules.make(daily())
+    world.bench.models.script += [[ProviderError(FailureKind.NO_KEY, "remote0")]] * 3
+    looked: list[int] = []
+    refresh = world.bench.engine.keys._secrets.refresh
+
+    async def noted(places: tuple[tuple[str, str], ...]) -> None:
+        looked.append(len(world.bench.models.requests))
+        await refresh(places)
+
+    world.bench.engine.keys._secrets.refresh = noted  # type: ignore[method-assign]
+    await world.look("2026-12-01T08:00:00")
+    assert world.states(made.id) == [("12-01T08:00", "ran", "")]
+    # Before each try but the first, in one session.
+    assert looked == [1, 2, 3] and len(world.bench.engine.sessions()) == 1
+    assert world.clock.time == datetime(2026, 12, 1, 7, 3, tzinfo=UTC)
+
+
+async def test_what_the_user_has_tried_again_is_not_tried_once_more(world: World) -> None:
+    made = await world.schedules.make(daily())
+    world.bench.models.script += [[ProviderError(FailureKind.NETWORK, "")]]
+
+    async def rest(seconds: float) -> None:
+        (summary,) = world.bench.engine.sessions()
+        await world.bench.engine._try_again(summary.id)
+
+    world.schedules._sleep = rest
+    await world.look("2026-12-01T08:00:00")
+    assert world.states(made.id) == [("12-01T08:00", "ran", "")]
+    assert len(world.bench.models.requests) == 2
+
+
+async def test_what_needs_approval_waits_for_the_user_and_is_never_carried_out(data_dir: Path) -> None:
+    ran: list[object] = []
+
+    async def run(arguments: object, context: object) -> ToolResult:
+        ran.append(arguments)
+        return ToolResult(content="gone")
+
+    tool = a_tool("delete", run, asks=True, repeatable=False)
+    store = a_log_store(data_dir)
+    await asyncio.to_thread(store.prepare)
+    bench = a_bench(store, agents=(agent(tools=("delete",)),), tools=(tool,), files=data_dir)
+    bench.models.script += [calling(("delete", {"number": 1}))]
+    world = World(bench, data_dir, OwnClock())
+    await world.start()
+    made = await world.schedules.make(daily())
+    await world.look("2026-12-01T08:00:00")
+    await world.look("2026-12-02T08:00:00")
+    assert world.states(made.id) == [
+        ("12-01T08:00", "paused", "question"),
+        ("12-02T08:00", "missed", WhyMissed.UNFINISHED),
+    ]
+    (row,) = bench.engine.work.needing(await asyncio.to_thread(lambda: load_texts("en")))
+    assert (row.needs, row.action, ran) == ("approval", "answer", [])
+    ((session_id, asked),) = bench.engine.chats.needs_you()
+    await bench.engine.chats.answer(session_id, asked.id, "deny")
+    await bench.engine.wait(session_id)
+    assert world.states(made.id)[0] == ("12-01T08:00", "ran", "") and ran == []
+    await bench.engine.shutdown()
 
 
 async def test_many_that_are_due_at_once_all_run(world: World) -> None:

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from app.core.schedule import Every, RunState, ScheduleRun
+from app.cli.control import end_other
+from app.cli.printing.lines import load_texts
+from app.cli.running import complaints_of
+from app.cli.terminal import Nobody
+from app.core.owned_tasks import end_tasks
+from app.core.schedule import Every, RunState, Schedule, ScheduleRun
 from app.engine.work import WorkRow
 from app.gui.dialogs.repeat_dialog import RepeatDialog
 from app.gui.pages.work.work_page import WorkTable
@@ -120,3 +125,65 @@ async def test_what_ran_meanwhile_is_said_at_the_next_start(
     await documents.change_schedule_runs(lambda _: runs)
     async with at_window(data_dir, language=language) as person:
         await until(lambda: said in toasts(person))
+
+
+async def test_who_quits_leaves_nothing_behind(qapp: object, data_dir: Path, home: Path) -> None:
+    """An installer asks for that, and then replaces the program."""
+    closed = asyncio.Event()
+    async with at_window(data_dir, language="en") as person:
+        engine = person.window.controller.engine
+        engine.login_start.install()
+        words = ("debate", "Tabs or spaces?")
+        await engine.schedules.make(Schedule(id="", name="S", words=words, every=Every.DAY, time="08:00"))
+        person.window.close_requested.connect(closed.set)
+        texts = await asyncio.to_thread(load_texts, "en")
+        quitting = asyncio.create_task(end_other(DataPaths(data_dir), Nobody(), texts))
+        await closed.wait()
+    assert WriterLock(DataPaths(data_dir)).is_held() is False
+    assert not complaints_of(DataPaths(data_dir)).exists()
+    # The process of this window is that of the test.
+    await end_tasks(quitting)
+
+
+async def test_a_time_that_is_being_typed_is_no_fault(
+    qapp: object, wire_home: dict[str, WireServer], data_dir: Path
+) -> None:
+    furnish(data_dir, wire_home)
+    async with at_window(data_dir, language="en") as person:
+        engine = person.window.controller.engine
+        await engine.schedules.make(
+            Schedule(id="", name="Taken", words=("ask", "keeper", "Hi"), every=Every.DAY, time="08:00")
+        )
+        session_id = await engine.chats.start("keeper", "Keep my list.")
+        await engine.wait(session_id)
+        await person.window.controller.work.repeat(session_id)
+        for typed in ("", "0", "07", "07:", "07:3", "0730", "07:30:00"):
+            await person.write("repeat_time", typed)
+            assert not person.find("repeat_save").isEnabled()
+        await person.write("repeat_time", "07:30")
+        assert person.find("repeat_save").isEnabled()
+        for name, fits in (("Taken", False), ("", False), ("x" * 81, False), ("Free", True)):
+            await person.write("repeat_name", name)
+            assert person.find("repeat_save").isEnabled() == fits
+        await person.click("repeat_cancel")
+
+
+async def test_what_ran_while_the_user_edited_is_kept(
+    qapp: object, wire_home: dict[str, WireServer], data_dir: Path
+) -> None:
+    furnish(data_dir, wire_home)
+    async with at_window(data_dir, language="en") as person:
+        engine = person.window.controller.engine
+        made = await engine.schedules.make(
+            Schedule(id="", name="S", words=("ask", "keeper", "Hi"), every=Every.DAY, time="08:00")
+        )
+        person.window.controller.work.show()
+        await ask_again(person, made.id)
+        await engine.schedules.pause(made.id)
+        await person.write("repeat_time", "07:30")
+        await person.click("repeat_save")
+        await until(lambda: engine.schedules.find(made.id).time == "07:30")
+        assert engine.schedules.find(made.id).paused
+        person.window.controller.undo()
+        await until(lambda: engine.schedules.find(made.id).time == "08:00")
+        assert engine.schedules.find(made.id).paused

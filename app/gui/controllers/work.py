@@ -361,7 +361,7 @@ class WorkController(Controller):
         if before.id:
             # A run may have noted its folder meanwhile, or paused it.
             kept, _joined = await schedules.edit(before, chosen)
-            undo: Callable[[], object] = partial(schedules.edit, kept, before, anyway=True)
+            undo: Callable[[], object] = partial(schedules.edit, chosen, before, anyway=True)
         else:
             kept = await schedules.make(chosen)
             undo = partial(schedules.delete, kept.id)
