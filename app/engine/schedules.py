@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,8 @@ MOST_FAILURES = 3
 _AHEAD = timedelta(hours=1)
 _UNDER_WAY = (Status.RUNNING, Status.WAITING)
 _WHEN = attrgetter("every", "time", "date", "on")
+_STATES = frozenset(RunState)
+Here = tuple[datetime, tzinfo | None, timedelta | None]
 
 _KIND = LibraryKind(Schedule, "schedule", attrgetter("schedules"), SchedulesChanged, (), by_name=False)
 
@@ -97,6 +99,8 @@ class Schedules(Definitions[Schedule]):
     _next: dict[str, tuple[Schedule, object, object, datetime, datetime | None]] = field(
         default_factory=dict, init=False
     )
+    # When it was looked last, and which schedules there were.
+    _looked: tuple[str, set[str]] | None = field(default=None, init=False)
     # The runs by their schedules, and of what these were found.
     _found: tuple[object, dict[str, list[ScheduleRun]]] = field(default=(None, {}), init=False)
 
@@ -114,10 +118,11 @@ class Schedules(Definitions[Schedule]):
         found = [run for runs in self._known().values() for run in runs if run.at > moment]
         return self._as_they_are(sorted(found, key=attrgetter("due")))
 
-    def next_at(self, schedule: Schedule) -> datetime | None:
-        """Return when a schedule is due next, in UTC; None for never."""
-        due = None if schedule.paused else self._due(schedule)
-        return moment_of(due, self.clock.zone()) if due is not None else None
+    def next_at(self, schedule: Schedule, here: Here | None = None) -> datetime | None:
+        """Return when a schedule is due next, in UTC; None for never. `here` is what `_here` returns."""
+        here = here or self._here()
+        due = None if schedule.paused else self._due(schedule, here)
+        return moment_of(due, here[1]) if due is not None else None
 
     def next_times(self, schedule: Schedule, count: int) -> list[datetime]:
         """Return the next days and times at which a schedule is due from now on, without their zone."""
@@ -139,15 +144,17 @@ class Schedules(Definitions[Schedule]):
 
     def is_active(self) -> bool:
         """Say whether there is a schedule that will be due, or a run that is not over."""
-        return bool(self._tasks) or any(self.next_at(each) is not None for each in self.all())
+        here = self._here()
+        return bool(self._tasks) or any(self.next_at(each, here) is not None for each in self.all())
 
     def rows(self, texts: Texts) -> list[WorkRow]:
         """Return the schedules as rows of work, those that are due first; not those that are over."""
         found: list[tuple[str, WorkRow]] = []
         newest = (runs[-1] for runs in self._known().values())
         runs = {run.schedule: run for run in self._as_they_are(newest)}
+        here = self._here()
         for schedule in self.all():
-            due = self.next_at(schedule)
+            due = self.next_at(schedule, here)
             if due is None and not schedule.paused:
                 continue
             last = runs.get(schedule.id)
@@ -177,7 +184,7 @@ class Schedules(Definitions[Schedule]):
         """Save a new schedule, which is due from now on. Raises BadInput where it is never due."""
         made = replace(schedule, since=stamp(self.clock.now()), paused=False, reason="")
         check_when(made)
-        if made.every == Every.ONCE and self._due(made) is None:
+        if made.every == Every.ONCE and self._due(made, self._here()) is None:
             raise BadInput("schedule_past")
         return await self.save(made)
 
@@ -204,11 +211,9 @@ class Schedules(Definitions[Schedule]):
             return await self._start(schedule, due)
 
     async def restore(self, definition: Schedule) -> None:
-        """Bring a deleted schedule back, due from now on. Raises BadInput where its name or id is taken."""
+        """Bring a deleted schedule back as it was. Raises BadInput where its name or id is taken."""
         self._check_name(definition)
         await super().restore(definition)
-        now = stamp(self.clock.now())
-        await self.change(definition.id, lambda found: replace(found, since=now))
 
     # Keeping them
 
@@ -232,11 +237,16 @@ class Schedules(Definitions[Schedule]):
 
     async def look(self) -> None:
         """Begin what is due now, and note what was missed."""
-        now = self.clock.now()
+        here = now, *_ = self._here()
+        before, self._looked = self._looked, (stamp(now), {each.id for each in self.all()})
         for schedule in self.all():
-            at = self.next_at(schedule)
+            at = self.next_at(schedule, here)
             if at is not None and at <= now:
                 try:
+                    if before is not None and schedule.id not in before[1] and schedule.since < before[0]:
+                        # It is back from the trash or a backup, and nothing was missed there.
+                        await self.pause(schedule.id, paused=False)
+                        continue
                     async with self._claim:
                         await self._meet(schedule, now)
                 except StorageError as error:
@@ -369,7 +379,7 @@ class Schedules(Definitions[Schedule]):
         if self._found[0] is not runs:
             found: dict[str, list[ScheduleRun]] = {}
             for run in sorted(runs, key=attrgetter("due")):
-                if run.state in tuple(RunState) and is_moment(run.due):
+                if run.state in _STATES and is_moment(run.due):
                     found.setdefault(run.schedule, []).append(run)
             self._found = (runs, found)
         return self._found[1]
@@ -402,10 +412,15 @@ class Schedules(Definitions[Schedule]):
         found = dues(schedule, self._handled(schedule, now)[0], now, self.clock.zone())
         return [due for due in found if not self._has_begun(schedule, due)]
 
-    def _due(self, schedule: Schedule) -> datetime | None:
+    def _here(self) -> Here:
+        """Return the time in UTC, the zone of the user's day, and how far that is from UTC now."""
+        now, zone = self.clock.now(), self.clock.zone()
+        return now, zone, now.astimezone(zone).utcoffset()
+
+    def _due(self, schedule: Schedule, here: Here) -> datetime | None:
         """Return the next day and time that was not noted yet; it may have come."""
-        now, runs = self.clock.now(), self._documents.schedule_runs()
-        offset, known = now.astimezone(self.clock.zone()).utcoffset(), self._next.get(schedule.id)
+        (now, _zone, offset), runs = here, self._documents.schedule_runs()
+        known = self._next.get(schedule.id)
         is_so = known is not None and known[0] is schedule and known[1] is runs and known[2] == offset
         if known is not None and is_so and known[3] <= now:
             return known[4]
@@ -484,7 +499,8 @@ class Schedules(Definitions[Schedule]):
         """Return for how many seconds nothing is due that was not when it was looked, at most until the
         next look.
         """
-        times = (self.next_at(schedule) for schedule in self.all())
+        here = self._here()
+        times = (self.next_at(schedule, here) for schedule in self.all())
         first = min((at for at in times if at is not None and at > looked), default=None)
         return LOOK_S if first is None else min(LOOK_S, max(0.1, (first - self.clock.now()).total_seconds()))
 

@@ -708,7 +708,9 @@ class FileArchive:
         names, wanted = [], (store.Difference.MISSING, *((store.Difference.CHANGED,) if replace else ()))
         for name, data in backup.documents():
             state = backup.document_state(name, data)
-            kept = state == store.Difference.CHANGED and "/.versions/" in name
+            # What ran since would run again.
+            ran = name == self._paths.schedule_runs.name
+            kept = state == store.Difference.CHANGED and (ran or "/.versions/" in name)
             if state in wanted and not kept and self._documents.fits(name, data):
                 path = self._paths.root / name
                 with storage_errors(path):

@@ -127,6 +127,21 @@ async def test_documents_come_back_where_they_are_missing_and_are_replaced_only_
     assert "Changed" not in (paths.root / "assistants" / "eve.json").read_text(encoding="utf-8")
 
 
+async def test_what_schedules_have_run_since_a_backup_is_never_forgotten(
+    archive: FileArchive, paths: DataPaths, tmp_path: Path
+):
+    put(paths.schedule_runs, '{"runs": [], "version": 1}')
+    path = await packed(archive, tmp_path)
+    run = {"id": "s 1", "schedule": "s", "due": "2026-12-01T08:00:00", "state": "ran", "at": "2026"}
+    since = json.dumps({"runs": [run], "version": 1})
+    put(paths.schedule_runs, since)
+    back = await archive.restore(path, [], documents=True, replace=True)
+    assert back.documents == () and paths.schedule_runs.read_text(encoding="utf-8") == since
+    paths.schedule_runs.unlink()
+    back = await archive.restore(path, [], documents=True, replace=False)
+    assert back.documents == ("schedule_runs.json",)
+
+
 def zipped(entries: dict[str, bytes | str], **manifest: object) -> bytes:
     """Return a backup of these files, made by somebody else."""
     data = io.BytesIO()
