@@ -7,7 +7,7 @@ model is called.
 import asyncio
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from html import escape
@@ -256,6 +256,14 @@ def listed(decisions: Sequence[Decision], today: date) -> list[Decision]:
 def made_at(decision: Decision) -> str:
     """Return when something was decided; in entries of before, when the session began, as its id says."""
     return decision.at or time_of(decision.id)
+
+
+def decision_object(decision: Decision, today: date) -> dict[str, object]:
+    """Return a decision as JSON, with how it stands and what `moot show` says of it."""
+    state = standing(decision, today)
+    record = asdict(decision) | {"at": made_at(decision), "state": str(state), "session_id": decision.id}
+    decided = {} if state == DecisionState.NOT_DECIDED else {"decision": decided_object(decision)}
+    return record | decided
 
 
 def decided_object(decision: Decision | None) -> dict[str, object] | None:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 
 from app.core.council import BINS, FAILED, HELD, PANEL, Calibration, CastVote, Decision, bin_of, wilson
 from app.core.frozen import Frozen
@@ -113,6 +114,20 @@ def held_up(decisions: Sequence[Decision]) -> dict[str, tuple[int, int]]:
                 held, count = found.get(key, (0, 0))
                 found[key] = (held + right, count + 1)
     return found
+
+
+def standing_object(decisions: Sequence[Decision]) -> dict[str, object]:
+    """Return how right models, panels and headlines have been, as JSON."""
+    rated = {"scores": scores(decisions), "panel_scores": panel_scores(decisions)}
+    found: dict[str, object] = {}
+    for name, some in rated.items():
+        enough = (pair for pair in sorted(some.items()) if pair[1].count >= ENOUGH)
+        found[name] = {key: asdict(score) for key, score in enough}
+    shares = []
+    for key, (held, count) in sorted(held_up(decisions).items()):
+        low, high = wilson(held, count)
+        shares.append({"of": key, "held": held, "count": count, "from": round(low, 4), "to": round(high, 4)})
+    return {**found, "held_up": shares}
 
 
 Words = Callable[..., str]

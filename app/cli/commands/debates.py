@@ -1,6 +1,6 @@
 """The commands of debates and councils: start, extend; the saved panels; what was decided and came of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Annotated, Any
@@ -12,18 +12,7 @@ from app.cli.exit_status import FAULT, OK
 from app.cli.printing.chats import CouncilPrinter, DebatePrinter
 from app.cli.printing.lines import columns, lines_text, one_line
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
-from app.core.council import (
-    ANY_JUDGE,
-    FAILED,
-    HELD,
-    MIN_PARTICIPANTS,
-    NO_JUDGE,
-    PICKS,
-    Decision,
-    Ends,
-    Participant,
-    wilson,
-)
+from app.core.council import ANY_JUDGE, FAILED, HELD, MIN_PARTICIPANTS, NO_JUDGE, PICKS, Ends, Participant
 from app.core.errors import BadInput
 from app.core.ids import new_id, utc_now
 from app.core.message import Message, MessageState
@@ -35,9 +24,9 @@ from app.engine.council.record import Record
 from app.engine.debate.estimates import Estimate, beside_text, price_text
 from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.debate.setup import local_debaters
-from app.engine.decisions import DecisionState, decided_object, listed, made_at, standing
+from app.engine.decisions import decision_object, listed, standing
 from app.engine.engine import CouncilSetup, DebateSetup
-from app.engine.scores import ENOUGH, Score, held_up, panel_scores, scores, standing_lines
+from app.engine.scores import standing_lines, standing_object
 from app.wiring import Moot
 
 DEBATE_ENDS = tuple(ends for ends in Ends if ends != Ends.MERGE)
@@ -284,20 +273,13 @@ async def list_decisions(
         state = texts(f"journal.state.{standing(each, today)}")
         said = each.decided or texts("journal.verdict", text=each.headline)
         rows.append((state, each.due or "-", each.id, each.name, said))
-    lines = columns(rows)
+    record: dict[str, object] = {"decisions": [decision_object(each, today) for each in decisions]}
     if due:
-        told = lines_text(lines or [texts("cli.no_decisions_due")])
-        return await run.answer({"decisions": [_row(run, decision) for decision in decisions]}, told)
-    lines += map(one_line, standing_lines(everything, texts))
-    shares = []
-    for key, (held, count) in sorted(held_up(everything).items()):
-        low, high = wilson(held, count)
-        shares.append({"of": key, "held": held, "count": count, "from": round(low, 4), "to": round(high, 4)})
-    found = {"decisions": decisions, "undecided": waiting}
-    record: dict[str, Any] = {name: [_row(run, each) for each in some] for name, some in found.items()}
-    record |= {"scores": _enough(scores(everything)), "panel_scores": _enough(panel_scores(everything))}
+        return await run.answer_rows(record, rows, "cli.no_decisions_due")
+    record["undecided"] = [decision_object(each, today) for each in waiting]
+    lines = [*columns(rows), *map(one_line, standing_lines(everything, texts))]
     told = lines_text(lines or [texts("cli.no_decisions")])
-    return await run.answer({**record, "held_up": shares}, told)
+    return await run.answer(record | standing_object(everything), told)
 
 
 async def decide(
@@ -312,7 +294,8 @@ async def decide(
     """Keep what was decided in a session: one of its options, or other words."""
     live = await run.open(session)
     kept = await run.engine.journal.decide(live, option, why=why, sure=sure, sign=signal, due=check_on)
-    return await run.answer(_row(run, kept), run.texts("cli.decided", text=one_line(kept.decided)) + "\n")
+    record = decision_object(kept, run.engine.journal.today())
+    return await run.answer(record, run.texts("cli.decided", text=one_line(kept.decided)) + "\n")
 
 
 async def blind(
@@ -357,18 +340,6 @@ async def note_outcome(
     """Keep what came of a decision."""
     result = HELD if came == "true" else FAILED
     kept = await run.engine.journal.settle(checked_id(session), result, note=note)
-    state = run.texts(f"journal.state.{standing(kept, run.engine.journal.today())}")
-    return await run.answer(_row(run, kept), f"{one_line(kept.decided)}: {state}\n")
-
-
-def _row(run: CommandRun, decision: Decision) -> dict[str, object]:
-    """Return a decision as JSON, with how it stands and what `moot show` says of it."""
-    state = standing(decision, run.engine.journal.today())
-    record = asdict(decision) | {"at": made_at(decision), "state": str(state), "session_id": decision.id}
-    if state != DecisionState.NOT_DECIDED:
-        record["decision"] = decided_object(decision)
-    return record
-
-
-def _enough(found: Mapping[str, Score]) -> dict[str, object]:
-    return {name: asdict(score) for name, score in sorted(found.items()) if score.count >= ENOUGH}
+    record = decision_object(kept, run.engine.journal.today())
+    state = run.texts(f"journal.state.{record['state']}")
+    return await run.answer(record, f"{one_line(kept.decided)}: {state}\n")
