@@ -140,7 +140,7 @@ class Schedules(Definitions[Schedule]):
         due = self.next_at(schedule)
         if due is None:
             return texts("schedule.over")
-        return texts("schedule.next", when=f"{day_time(due, self.clock.zone()):%Y-%m-%d %H:%M}")
+        return texts("schedule.next", when=due_text(day_time(due, self.clock.zone()), texts))
 
     def is_active(self) -> bool:
         """Say whether there is a schedule that will be due, or a run that is not over."""
@@ -158,7 +158,10 @@ class Schedules(Definitions[Schedule]):
             if due is None and not schedule.paused:
                 continue
             last = runs.get(schedule.id)
-            when = last.due[5:16].replace("T", " ") if last else ""
+            stands = ""
+            if last is not None:
+                when = due_text(datetime.fromisoformat(last.due), texts)
+                stands = texts("schedule.last", when=when, state=texts(f"schedule.state.{last.state}"))
             row = WorkRow(
                 id=schedule.id,
                 kind=SCHEDULE,
@@ -169,7 +172,7 @@ class Schedules(Definitions[Schedule]):
                 since=last.at if last else schedule.since,
                 limits=RunLimits(),
                 reason_code=schedule.reason,
-                stands=f"{when} {texts(f'schedule.state.{last.state}')}" if last else "",
+                stands=stands,
             )
             found.append((stamp(due) if due else "", row))
         return [row for _due, row in sorted(found, key=itemgetter(0))]
@@ -559,6 +562,15 @@ def when_text(schedule: Schedule, texts: Texts) -> str:
     return texts(f"schedule.when.{schedule.every}", days=", ".join(named), time=schedule.time)
 
 
+def due_text(due: datetime, texts: Texts) -> str:
+    """Return a day and time at which a schedule is due in words; of another year with all its numbers."""
+    date = texts("day.date", day=due.day, month=texts(f"month.{due.month}"))
+    if due.year != datetime.now().astimezone().year:
+        date = f"{due:%Y-%m-%d}"
+    weekday = texts(f"schedule.day.{WEEKDAYS[due.weekday()]}")
+    return texts("repeat.due", weekday=weekday, date=date, time=f"{due:%H:%M}")
+
+
 def why_text(reason: str, texts: Texts) -> str:
     """Return why a time was missed, or a run failed or rests, in words; an unknown code unchanged."""
     for key in (f"schedule.why.{reason}", f"reason.{reason}", f"failure.{reason}", f"error.{reason}"):
@@ -597,7 +609,7 @@ def state_of(live: LiveSession) -> tuple[RunState, str]:
 
 def repeated(live: LiveSession) -> Schedule:
     """Return a new schedule, due every morning, of sessions like this one. Raises BadInput."""
-    first, name = _first(live), live.session.title[:MAX_NAME]
+    first, name = _first(live), live.session.title[:MAX_NAME].strip()
     files = tuple(first.attachments) if first is not None else ()
     return Schedule(id="", name=name, words=words_of(live), every=Every.DAY, time="08:00", attachments=files)
 

@@ -1,10 +1,13 @@
 """Schedules in the window: made from a session, listed in Work, changed, run, removed, and what ran meanwhile."""
 
 import asyncio
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from app.cli.control import end_other
 from app.cli.printing.lines import load_texts
@@ -76,12 +79,14 @@ async def test_a_session_is_repeated_changed_and_removed(
         table = person.find("work_list", WorkTable)
         await until(lambda: any(not isinstance(row, str) and row.id == made.id for row in table.work.rows))
         (row,) = [row for row in table.work.rows if isinstance(row, WorkRow) and row.id == made.id]
-        assert row.says.startswith("Every Thursday at 07:30 · next on 20")
+        assert re.fullmatch(r"Every Thursday at 07:30 · next on Thursday [\w -]+ at 07:30", row.says)
         await ask_again(person, made.id)
         await person.choose("repeat_every", "Every month")
         await person.choose("repeat_day", "day 31")
         assert "31" in person.find("repeat_day", Choice).currentText()
-        await person.click("repeat_save")
+        person.find("repeat_dialog").activateWindow()
+        await until(person.find("repeat_dialog").isActiveWindow)
+        QTest.keyClick(person.find("repeat_time"), Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
         await until(
             lambda: [(each.every, each.on) for each in engine.schedules.all()] == [(Every.MONTH, (31,))]
         )

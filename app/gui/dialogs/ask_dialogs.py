@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QRegularExpression, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QKeyEvent, QRegularExpressionValidator
+from PySide6.QtGui import QDesktopServices, QKeyEvent, QKeySequence, QRegularExpressionValidator, QShortcut
 from PySide6.QtWidgets import QBoxLayout, QLineEdit, QPlainTextEdit, QWidget
 
 from app.core.catalog import MOST_WINDOW
@@ -66,6 +66,9 @@ class AskDialog(Dialog):
         what, text = go or ("save", words("dialog.save"))
         self.go = button("" if safe else "primary", f"{name}_{what}", self._on_go, text=text)
         (self.cancel if safe else self.go).setDefault(True)
+        if not safe:
+            # In a box of several lines Enter begins a new one.
+            QShortcut(QKeySequence("Ctrl+Return"), self, self.go.click)
 
     def arrange(
         self,

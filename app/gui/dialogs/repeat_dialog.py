@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from app.core.errors import BadInput, MootError
 from app.core.schedule import WEEKDAYS, Every, LoginStart, Schedule, WhenMissed
 from app.core.texts import exact
-from app.engine.schedules import Schedules
+from app.engine.schedules import Schedules, due_text
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import STRETCH, Part, hbox
@@ -41,6 +41,8 @@ class RepeatDialog(AskDialog):
         super().__init__(words, parent, "repeat", words("repeat.title", name=exact(schedule.name)))
         self._before, self._schedules, self._login = schedule, schedules, login
         self._name = named("repeat_name", QLineEdit(schedule.name))
+        # Its beginning says which it is.
+        self._name.setCursorPosition(0)
         self._every, self._day = named("repeat_every", Choice(look)), named("repeat_day", Choice(look))
         self._date = named("repeat_date", QLineEdit())
         self._time = named("repeat_time", QLineEdit(schedule.time))
@@ -128,15 +130,10 @@ class RepeatDialog(AskDialog):
             fault = self._words.problem(error.code, **error.details)
         if not fault and not times:
             fault = self._words("error.schedule_past")
-        shown = fault or self._words("repeat.next", times=", ".join(map(self._due, times)))
+        said = [due_text(due, self._words.texts) for due in times]
+        shown = fault or self._words("repeat.next", times=", ".join(said))
         show_as(self._next, "error" if fault else "hint", shown)
         self.go.setEnabled(not fault)
-
-    def _due(self, due: datetime) -> str:
-        words = self._words
-        date = words("day.date", day=due.day, month=words(f"month.{due.month}"))
-        weekday = words(f"schedule.day.{WEEKDAYS[due.weekday()]}")
-        return words("repeat.due", weekday=weekday, date=date, time=f"{due:%H:%M}")
 
     def _show_login(self) -> None:
         set_shown(self._offer, not self._login.is_installed())
