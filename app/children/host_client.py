@@ -360,8 +360,7 @@ def unsupported_proxy(address: str) -> str:
     """Return the SOCKS proxy through which child processes would have to reach an address, "" for none;
     without a password.
     """
-    proxy = proxy_for(address)
-    scheme, _, place = proxy.partition("://")
+    scheme, _, place = proxy_for(address).partition("://")
     return f"{scheme}://{place.rpartition('@')[2]}" if scheme.lower().startswith("socks") else ""
 
 

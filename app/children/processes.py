@@ -358,8 +358,7 @@ def below(roots: Collection[int]) -> set[Process]:
 
 def children(pid: int) -> set[Process]:
     """Return the living processes that a process has started or adopted."""
-    rows = _rows().items()
-    return {(row, start) for row, (parent, start, state) in rows if parent == pid and state != "Z"}
+    return {(row, start) for row, (parent, start, state) in _rows().items() if parent == pid and state != "Z"}
 
 
 def process_of(pid: int) -> Process | None:

@@ -276,8 +276,7 @@ async def hand_over(path: Path, arguments: Arguments, out: Out, interrupted: Int
     Raises UnansweredError when nobody took it (it may be tried again), TooLongError, MovedError, and
     ConnectionError when the other Moot ended meanwhile.
     """
-    request = {"verb": arguments.command, "arguments": arguments.to_json()}
-    reader, writer = await _connect(path, request)
+    reader, writer = await _connect(path, {"verb": arguments.command, "arguments": arguments.to_json()})
     accepted = False
     passing_on = asyncio.create_task(_pass_on(interrupted, writer))
     asking: asyncio.Task[None] | None = None

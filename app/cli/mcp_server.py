@@ -264,8 +264,7 @@ class AgentCalls:
         loop = asyncio.get_running_loop()
         until = loop.time() + LONGEST_WAIT_S
         found = await self._call(context, command, **values)
-        left = max(0, round(until - loop.time()))
-        return await self.wait(context, str(found["session_id"]), left)
+        return await self.wait(context, str(found["session_id"]), max(0, round(until - loop.time())))
 
     async def _call(self, context: Context, command: str, **values: Any) -> Found:
         """Hand over a command and report progress meanwhile. Raises CallError."""

@@ -44,8 +44,7 @@ class FileReaders:
         """Read a text or a document. Raises BadInput with the file's name and why it cannot be read."""
         if not files.is_document(path):
             return await asyncio.to_thread(_read_text, path)
-        request = {"path": str(path), "password": password}
-        header, text = await _read_in_child(request, path, on_progress)
+        header, text = await _read_in_child({"path": str(path), "password": password}, path, on_progress)
         kind, name = files.DOCUMENT_TYPES[path.suffix.casefold()], clean_text(path.name)
         told = {field: header[field] for field in ("pages", "pages_read", "cut")}
         return files.FileText(name=name, text=await asyncio.to_thread(text.decode), media_type=kind, **told)
@@ -99,8 +98,7 @@ async def _made_of(request: Mapping[str, Any], problem: str, seconds: float = 0.
 
 def _divided(data: bytes, sizes: Sequence[int]) -> list[bytes]:
     """Return the parts of these sizes."""
-    ends = accumulate(sizes)
-    return [data[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+    return [data[end - size : end] for end, size in zip(accumulate(sizes), sizes, strict=True)]
 
 
 def _in_base_64(data: bytes) -> str:

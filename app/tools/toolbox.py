@@ -147,8 +147,7 @@ class ServerConsents:
 
     async def ask_again(self, server: McpServer) -> None:
         """Withdraw the lasting permissions of a server's tools."""
-        tools = f"{server.fingerprint}/"
-        await self._drop(lambda item: item.startswith(tools) and item.endswith(_ALWAYS))
+        await self._drop(lambda item: item.startswith(f"{server.fingerprint}/") and item.endswith(_ALWAYS))
 
 
 _LONGEST_KEY = 64

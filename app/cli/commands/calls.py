@@ -126,8 +126,7 @@ async def _debate(
 async def _council(run: CommandRun, text: str, participants: Sequence[str] = (), panel: str = "") -> Found:
     """Ask several models one question, or those of a saved panel."""
     saved = run.engine.councils.panels.find(panel) if panel else None
-    of_panel = saved.participants if saved else ()
-    setup = _setup(run, text, participants, of_panel, mode=DebateMode.COUNCIL)
+    setup = _setup(run, text, participants, saved.participants if saved else (), mode=DebateMode.COUNCIL)
     wanted = CouncilSetup(setup=setup, panel=saved.id if saved else "", ends=Ends.NONE)
     async with run.moot.calling:
         _check_free(run)
@@ -228,8 +227,7 @@ def _begun(run: CommandRun, session_id: str) -> Found:
     """Tell the user what was begun."""
     live = run.engine.live(session_id)
     details = {"name": run.arguments.caller, "title": live.session.title if live is not None else ""}
-    notice = Notice(session_id=session_id, level="info", code="agent_began", details=details)
-    run.engine.bus.publish(notice)
+    run.engine.bus.publish(Notice(session_id=session_id, level="info", code="agent_began", details=details))
     return {"session_id": session_id}
 
 

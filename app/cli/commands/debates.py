@@ -338,8 +338,7 @@ async def note_outcome(
     note: Annotated[str, Typed("--note", text="outcome_note", metavar="TEXT")] = "",
 ) -> int:
     """Keep what came of a decision."""
-    result = HELD if came == "true" else FAILED
-    kept = await run.engine.journal.settle(checked_id(session), result, note=note)
+    kept = await run.engine.journal.settle(checked_id(session), HELD if came == "true" else FAILED, note=note)
     record = decision_object(kept, run.engine.journal.today())
     state = run.texts(f"journal.state.{record['state']}")
     return await run.answer(record, f"{one_line(kept.decided)}: {state}\n")

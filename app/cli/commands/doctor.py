@@ -320,8 +320,7 @@ def _assistants(moot: Moot, texts: Texts) -> Iterator[Finding]:
         model = f"{agent.provider}/{agent.model}" if agent.provider else texts("cli.doctor.default_model")
         off = "" if agent.enabled else f", {texts('cli.doctor.off')}"
         remedy = texts("cli.doctor.unknown_names", names=", ".join(unknown)) if unknown else ""
-        found = f"{agent.name} ({agent.id}): {model}{off}"
-        yield _finding("assistant", found, remedy)
+        yield _finding("assistant", f"{agent.name} ({agent.id}): {model}{off}", remedy)
 
 
 def _groups(moot: Moot, texts: Texts) -> Iterator[Finding]:

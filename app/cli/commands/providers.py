@@ -76,8 +76,7 @@ async def keys_set(run: CommandRun, name: ProviderName) -> int:
         name, label = new.id, row.label
     else:
         new, label = None, run.provider_named(name).label
-    question = run.texts("cli.keys.prompt", provider=one_line(label)) + " "
-    key = await run.ask(question, secret=True)
+    key = await run.ask(run.texts("cli.keys.prompt", provider=one_line(label)) + " ", secret=True)
     if key is None:
         await run.out.complain(run.texts("cli.not_agreed"))
         return PAUSED_OR_STOPPED
@@ -463,8 +462,7 @@ async def servers_login(
     secret = None
     if client_id and not run.arguments.json:
         secret = await run.ask(run.texts("cli.servers.client_secret"), secret=True)
-    work = run.engine.servers.login(name, agree, client_id, secret or "")
-    await run.unless_interrupted(work)
+    await run.unless_interrupted(run.engine.servers.login(name, agree, client_id, secret or ""))
     if unasked:
         raise unasked[0]
     status = _status(run, name)

@@ -54,8 +54,7 @@ def step_line(step: WorkflowStep | None, state: StepState, texts: Texts, names: 
     """
     name = f"{step.name} ({state.id}, {step.role})" if step is not None else state.id
     details = [names.get(state.assistant_id, ""), reason_text(state.reason, texts), state.artifacts]
-    parts = [name, *(detail for detail in details if detail.strip())]
-    line = one_line(" · ".join(parts))
+    line = one_line(" · ".join([name, *(detail for detail in details if detail.strip())]))
     return f"  {texts.named('cli.step', state.said)} {line[:MOST_OF_LINE]}\n"
 
 
@@ -257,8 +256,7 @@ class ChatPrinter:
             return self._say(f"  {summary_line(message, self._texts)}\n")
         if message.id != self._shown or pieces is None:
             return self._say(self._whole(message)) + self._take_up()
-        rest = message.content[sum(map(len, pieces)) :]
-        text = self._more(rest)
+        text = self._more(message.content[sum(map(len, pieces)) :])
         marked = self._marks(message)
         # An empty message has a label where there are marks to print below it.
         text += "\n" if self._has_begun else self._label(message) if marked else ""
@@ -344,8 +342,7 @@ class ChatPrinter:
             said = self._texts.named("cli.answer", prompt.answer.partition("-")[0])
             because = exact(prompt.denied_because, "\n")
             lines.append(f"  {said}: {because}" if because else f"  {said}")
-        indent = _indent(depth)
-        return "\n" + lines_text(_indented(line, indent) for line in lines)
+        return "\n" + lines_text(_indented(line, _indent(depth)) for line in lines)
 
     def _own_options(self, prompt: Prompt) -> list[str]:
         """Return the options that an external agent offers besides, with the answers that choose them."""

@@ -184,8 +184,7 @@ class Login(OAuthClientProvider):
             context.current_tokens = auth.OAuthToken.model_validate(kept["tokens"])
             context.oauth_metadata = auth.OAuthMetadata.model_validate(kept["metadata"])
             if resource := kept["resource"]:
-                read = auth.ProtectedResourceMetadata.model_validate
-                context.protected_resource_metadata = read(resource)
+                context.protected_resource_metadata = auth.ProtectedResourceMetadata.model_validate(resource)
             # Without a known end the library would use a token until it is refused, and then not refresh it.
             context.token_expiry_time = float(kept["expires"])
         except (ValueError, KeyError, TypeError, ValidationError):

@@ -256,8 +256,7 @@ def _is_said(structured: Any, texts: Sequence[str]) -> bool:
     items = inner if isinstance(inner, list) else []
     if items and all(isinstance(item, Mapping) and item.get("type") in _PARTS for item in items):
         return True
-    again = [*said, *texts, said, [*texts]]
-    return structured in said or (inner is not None and inner in again)
+    return structured in said or (inner is not None and inner in [*said, *texts, said, [*texts]])
 
 
 def _value(text: str) -> Any:

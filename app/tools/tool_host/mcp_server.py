@@ -115,8 +115,7 @@ def _named(item: Any) -> dict[str, Any]:
 
 async def listed_resources(client: Client, _line: Line) -> dict[str, Any]:
     """Return the resources of a server, those with blanks in their addresses last."""
-    found = await all_of(client.list_resources, "resources")
-    listed = [(item, str(item.uri)) for item in found]
+    listed = [(item, str(item.uri)) for item in await all_of(client.list_resources, "resources")]
     # Many servers have resources, but no method for templates.
     with contextlib.suppress(Exception):
         templates = await all_of(client.list_resource_templates, "resource_templates")
@@ -482,8 +481,7 @@ class Server:
         if client.server_capabilities.tools is None:
             return []
         self._guard.unusable.clear()
-        listed = await all_of(client.list_tools, "tools")
-        plain = [plain_json(tool) for tool in listed]
+        plain = [plain_json(tool) for tool in await all_of(client.list_tools, "tools")]
         self.withheld = [visible(str(item["name"]))[:200] for item in plain if mcp_results.runs_as_task(item)]
         for name in self.withheld:
             self._log.note(f"(not offered) {name}: it runs only as a task, which Moot does not support")
