@@ -7,8 +7,8 @@ kill lets it run at most once: what was running then is paused, and the user goe
 import asyncio
 import contextlib
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from operator import attrgetter, itemgetter
@@ -614,6 +614,46 @@ def repeated(live: LiveSession) -> Schedule:
     return Schedule(id="", name=name, words=words_of(live), every=Every.DAY, time="08:00", attachments=files)
 
 
+IN, ALLOW_FILE, DONE_MEANS = "--in", "--allow-file", "--done-means"
+LIMIT_OPTIONS = {"minutes": "--budget-minutes", "calls": "--budget-calls", "usd": "--budget-usd"}
+
+
+def values_of(words: Sequence[str], *options: str) -> tuple[dict[str, list[str]], tuple[str, ...]]:
+    """Return the values of options in a command by these options, and the other words."""
+    found: dict[str, list[str]] = {option: [] for option in options}
+    rest: list[str] = []
+    left = deque(words)
+    while left:
+        word = left.popleft()
+        option, equals, value = word.partition("=")
+        option = LIMIT_OPTIONS["usd"] if option == "--max-usd" else option
+        if word == "--":
+            rest += [word, *left]
+            break
+        if option in found and (equals or left):
+            found[option].append(value if equals else left.popleft())
+        else:
+            rest.append(word)
+    return found, tuple(rest)
+
+
+def limits_of(words: Sequence[str], usual: RunLimits) -> RunLimits | None:
+    """Return the limits that a command names, the others as `usual`; None where it names none."""
+    found, _rest = values_of(words, *LIMIT_OPTIONS.values())
+    named = {name: found[option][-1] for name, option in LIMIT_OPTIONS.items() if found[option]}
+    with contextlib.suppress(ValueError):
+        values = {name: float(text) if name == "usd" else int(text) for name, text in named.items()}
+        return replace(usual, **values) if values else None  # type: ignore[arg-type]
+    return None
+
+
+def with_values(words: Sequence[str], values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return a command whose options have these values, each as often as it has one."""
+    (command, *rest) = values_of(words, *values)[1]
+    given = [word for option, each in values.items() for value in each for word in _option(option, value)]
+    return (command, *given, *rest)
+
+
 def _first(live: LiveSession) -> Message | None:
     """Return what the user said first in a session."""
     return next((message for message in live.messages if message.role == Role.USER), None)
@@ -627,7 +667,7 @@ def words_of(live: LiveSession) -> tuple[str, ...]:
     """
     session = live.session
     first = _first(live)
-    options = [word for each in session.criteria for word in _option("--done-means", each.text)]
+    options = [word for each in session.criteria for word in _option(DONE_MEANS, each.text)]
     if debate := session.debate:
         for each in debate.participants:
             role = f":{each.role}" if each.role else ""
@@ -643,11 +683,11 @@ def words_of(live: LiveSession) -> tuple[str, ...]:
     if chat is None or first is None:
         raise BadInput("schedule_session", title=session.title)
     if chat.limits is not None:
-        for name in ("minutes", "calls", "usd"):
+        for name, option in LIMIT_OPTIONS.items():
             value = getattr(chat.limits, name)
-            options += [f"--budget-{name}", str(value)] if value else []
+            options += [option, str(value)] if value else []
     if chat.chosen_folder:
-        options += ["--in", chat.chosen_folder]
+        options += [IN, chat.chosen_folder]
     if work := session.workflow:
         return ("workflow", "--definition", work.definition.id, *options, "--", work.command)
     if chat.effort not in ("", Effort.AUTO):

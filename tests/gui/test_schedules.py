@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 from app.cli.control import end_other
 from app.cli.printing.lines import load_texts
@@ -18,8 +19,9 @@ from app.core.schedule import Every, RunState, Schedule, ScheduleRun
 from app.engine.work import WorkRow
 from app.gui.dialogs.repeat_dialog import RepeatDialog
 from app.gui.pages.work.work_page import WorkTable
-from app.gui.widgets.controls import Choice
+from app.gui.widgets.controls import Choice, MenuButton
 from app.gui.widgets.notices import Toast
+from app.gui.widgets.text import Paragraph
 from app.storage.access import WriterLock
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
@@ -192,3 +194,105 @@ async def test_what_ran_while_the_user_edited_is_kept(
         person.window.controller.undo()
         await until(lambda: engine.schedules.find(made.id).time == "08:00")
         assert engine.schedules.find(made.id).paused
+
+
+async def test_what_the_terminal_can_say_of_a_schedule_can_be_edited(
+    qapp: object, wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
+) -> None:
+    furnish(data_dir, wire_home)
+    folder, criteria = str(tmp_path / "reports"), ("It is short.", "-5 degrees")
+    work = ("--in", folder, "--allow-file", ".env", "--done-means", "It is long.", "--max-usd", "3")
+    words = ("ask", *work, "--effort", "low", "--", "keeper", "Hi --in there")
+    async with at_window(data_dir, language="en") as person:
+        engine = person.window.controller.engine
+        made = Schedule(id="", name="S", words=words, every=Every.WEEK, on=(0, 3), time="08:00")
+        made = await engine.schedules.make(made)
+        person.window.controller.work.show()
+        await ask_again(person, made.id)
+        more = person.find("repeat_also", MenuButton)
+        assert (person.find("repeat_day", Choice).currentText(), more.accessibleName()) == (
+            "Monday",
+            "and Thursday",
+        )
+        person.choose_from("repeat_also", "Sunday")
+        assert more.accessibleName() == "and Thursday, Sunday"
+        person.choose_from("repeat_also", "Thursday")
+        person.choose_from("repeat_limits", "An hour unattended: 60 min · 500 calls · $5")
+        await person.click("repeat_means")
+        await person.write("done_means_text", "\n".join(criteria))
+        await person.click("done_means_save")
+        await person.click(f"repeat_may_{folder}")
+        await person.click("repeat_save")
+        await until(lambda: engine.schedules.find(made.id).on == (0, 6))
+        (saved,) = engine.schedules.all()
+        limits = ("--budget-minutes", "60", "--budget-calls", "500", "--budget-usd", "5.0")
+        asked = ("--done-means", "It is short.", "--done-means=-5 degrees")
+        assert sorted(saved.words[1:-5]) == sorted((*limits, *asked))
+        assert saved.words[-5:] == ("--effort", "low", "--", "keeper", "Hi --in there")
+        person.window.controller.undo()
+        await until(lambda: engine.schedules.all()[0].words == words)
+
+
+@pytest.mark.parametrize(
+    ("cost", "said"),
+    [(None, "What a run costs: n/a"), (0.44, "The last one cost $0.44. A month is about $13.20.")],
+)
+async def test_a_session_is_repeated_from_its_details_and_says_what_it_cost(
+    qapp: object,
+    wire_home: dict[str, WireServer],
+    data_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cost: float | None,
+    said: str,
+) -> None:
+    furnish(data_dir, wire_home)
+    two = [word for name in ("Ann", "Bo") for word in ("-p", f"{name}=openai/{wire_home['openai'].model}")]
+    assert (await asyncio.to_thread(moot, "debate", "Tabs?", "--rounds", "1", *two)).status == 0
+    async with at_window(data_dir, language="en") as person:
+        engine, work = person.window.controller.engine, person.window.controller.work
+        ((session_id, found),) = [(each.id, each.cost_usd) for each in engine.sessions()]
+        summaries = [each._replace(cost_usd=cost) for each in engine.sessions()]
+        monkeypatch.setattr(engine, "sessions", lambda: summaries)
+        work.show()
+        table = person.find("work_list", WorkTable)
+        await until(lambda: table.choose(session_id))
+        await until(lambda: person.sees("work_repeat"))
+        await person.click("work_repeat")
+        await until(lambda: person.sees("repeat_time"))
+        assert found is None
+        assert said in [label.text() for label in person.find("repeat_dialog").findChildren(Paragraph)]
+        await person.click("repeat_cancel")
+
+
+async def test_a_long_hostile_command_leaves_the_dialog_small(qapp: object, data_dir: Path) -> None:
+    async with at_window(data_dir, language="en") as person:
+        engine = person.window.controller.engine
+        name, text = "\u202e" + "ㅎ" * 70, "\u202eevil\n" * 2_000
+        words = ("ask", "--done-means", text, "--", "assistant", text)
+        made = Schedule(id="", name=name, words=words, every=Every.DAY, time="08:00")
+        made = await engine.schedules.make(made)
+        person.window.controller.work.show()
+        await ask_again(person, made.id)
+        dialog = person.find("repeat_dialog", RepeatDialog)
+        assert dialog.height() <= person.window.height() - 40 and dialog.width() == 580
+        shown = "".join(label.text() for label in dialog.findChildren(QLabel))
+        assert "\u202e" not in shown and "\u202e" not in dialog.windowTitle()
+        await person.click("repeat_cancel")
+
+
+async def test_a_decision_has_no_limits_or_criteria_of_work(qapp: object, data_dir: Path) -> None:
+    async with at_window(data_dir, language="en") as person:
+        engine, words = (
+            person.window.controller.engine,
+            ("debate", "--option", "Tabs", "--", "Tabs or spaces?"),
+        )
+        made = Schedule(id="", name="S", words=words, every=Every.MONTH, on=(15, 31), time="08:00")
+        made = await engine.schedules.make(made)
+        person.window.controller.work.show()
+        await ask_again(person, made.id)
+        assert person.find("repeat_dialog").findChild(MenuButton, "repeat_limits") is None
+        assert person.find("repeat_also", MenuButton).accessibleName() == "and day 31"
+        await person.write("repeat_time", "09:00")
+        await person.click("repeat_save")
+        await until(lambda: engine.schedules.find(made.id).time == "09:00")
+        assert (engine.schedules.find(made.id).words, engine.schedules.find(made.id).on) == (words, (15, 31))

@@ -279,7 +279,8 @@ class WorkController(Controller):
             queues = self._engine.queues
             self._start(queues.hold(row_id, not queues.is_held(row_id)))
         elif row.action == WorkAction.EDIT:
-            self._ask_when(self._engine.schedules.find(row.id))
+            schedules = self._engine.schedules
+            self._ask_when(schedules.find(row.id), [run.session_id for run in schedules.runs(row.id)])
         elif row.action == WorkAction.ANSWER:
             page.list.details_requested.emit()
             page.details.take_question()
@@ -348,11 +349,14 @@ class WorkController(Controller):
 
     async def repeat(self, session_id: str) -> None:
         """Ask when something like a session runs by itself. Raises BadInput where that cannot be."""
-        self._ask_when(repeated(await self._engine.open(session_id)))
+        self._ask_when(repeated(await self._engine.open(session_id)), (session_id,))
 
-    def _ask_when(self, schedule: Schedule) -> None:
-        schedules, login = self._engine.schedules, self._engine.login_start
-        dialog = RepeatDialog(self._language, self._look, schedule, schedules, login, self._window)
+    def _ask_when(self, schedule: Schedule, session_ids: Sequence[str]) -> None:
+        """Ask when a schedule is due; the first of these sessions that is there is its last run."""
+        engine, costs = self._engine, {each.id: each.cost_usd for each in self._engine.sessions()}
+        cost = next((costs[each] for each in session_ids if each in costs), None)
+        about = (engine.schedules, engine.login_start, engine.settings().limits, cost)
+        dialog = RepeatDialog(self._language, self._look, schedule, *about, self._window)
         dialog.removed.connect(lambda: self._start(self._remove(schedule)))
         dialog.open_for(lambda chosen: self._start(self._keep(schedule, chosen)))
 

@@ -1,26 +1,51 @@
-"""The dialog of a schedule: when a command runs by itself, and what becomes of a time that was missed."""
+"""The dialog of a schedule: when a command runs by itself, how far and until what is so, what it may use, and
+what becomes of a time that was missed.
+"""
 
 import shlex
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.errors import BadInput, MootError
 from app.core.schedule import WEEKDAYS, Every, LoginStart, Schedule, WhenMissed
-from app.core.texts import exact
-from app.engine.schedules import Schedules, due_text
-from app.gui.dialogs.ask_dialogs import AskDialog
+from app.core.settings import RunLimits
+from app.core.texts import amount_text, exact
+from app.engine.schedules import (
+    ALLOW_FILE,
+    DONE_MEANS,
+    IN,
+    LIMIT_OPTIONS,
+    Schedules,
+    due_text,
+    limits_of,
+    values_of,
+    with_values,
+)
+from app.gui.dialogs.ask_dialogs import AskDialog, DoneMeansDialog
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.boxes import STRETCH, Part, hbox
-from app.gui.widgets.choices import Segmented
-from app.gui.widgets.controls import Choice, button
+from app.gui.pages.chat.chat_composer import LimitsButton
+from app.gui.widgets.boxes import STRETCH, Part, hbox, vbox
+from app.gui.widgets.choices import ChipList, ChipOption, Segmented
+from app.gui.widgets.controls import Choice, MenuButton, button, scrolling, ticked
 from app.gui.widgets.notices import OfferLine
 from app.gui.widgets.text import Paragraph, named, plain_label, set_shown, show_as
 
 # The widths of the column with what each row is about, and of the box with the time, in pixels.
 LABELS, TIME = 96, 80
+# The width of the dialog, what of it is beside its rows, its least height, and what it leaves
+# of the window's.
+WIDTH, SIDES, LEAST, EDGE = 580, 60, 400, 40
+# How much of a command is shown, in characters.
+MOST_SHOWN = 300
+# The commands that take limits, criteria and a folder.
+_WORK = ("ask", "workflow")
+_MONTH = timedelta(days=30)
 
 
 class RepeatDialog(AskDialog):
@@ -36,10 +61,15 @@ class RepeatDialog(AskDialog):
         schedule: Schedule,
         schedules: Schedules,
         login: LoginStart,
+        usual: RunLimits,
+        cost: float | None,
         parent: QWidget,
     ) -> None:
+        """`usual` are the limits of the settings; `cost` is what the last run took, None for unknown."""
         super().__init__(words, parent, "repeat", words("repeat.title", name=exact(schedule.name)))
         self._before, self._schedules, self._login = schedule, schedules, login
+        self._look, self._usual, self._cost = look, usual, cost
+        self._command, self._also = schedule.words, set[int]()
         self._name = named("repeat_name", QLineEdit(schedule.name))
         # Its beginning says which it is.
         self._name.setCursorPosition(0)
@@ -59,38 +89,52 @@ class RepeatDialog(AskDialog):
         remove = button("link", "repeat_remove", self._on_remove, text=words("repeat.remove"))
         set_shown(remove, bool(schedule.id))
         self._time.setFixedWidth(TIME)
-        when = hbox(self._every, self._day, self._date, self._time, STRETCH, spacing=8)
-        command = Paragraph("hint", text=words("repeat.command", command=exact(shlex.join(schedule.words))))
-        self.arrange(
-            self.heading,
+        self._more = MenuButton(look, "", "repeat_also", chevron=True)
+        self._more.choices.aboutToShow.connect(self._fill_days)
+        when = hbox(self._every, self._day, self._more, self._date, self._time, STRETCH, spacing=8)
+        self._says, self._took = Paragraph("hint"), Paragraph("hint")
+        body = QWidget()
+        rows = vbox(
             self._row("repeat.name", self._name),
             self._row("repeat.when", when),
             self._row("", (self._next, 1)),
             self._row("repeat.missed", hbox(self._missed, STRETCH)),
             self._row("", (Paragraph("hint", text=words("repeat.missed.hint")), 1)),
-            self._row("repeat.run", (command, 1)),
-            self._offer,
-            before=remove,
-            width=580,
+            self._row("repeat.run", (self._says, 1)),
+            *self._of_work(),
+            self._row("", (self._took, 1)),
+            STRETCH,
+            inside=body,
+            margins=(0, 0, 8, 0),
+            spacing=10,
         )
+        area = scrolling(body, keeps_bar=True)
+        self.arrange(self.heading, (area, 1), self._offer, before=remove)
         self._every.currentIndexChanged.connect(lambda _index: self._show_days())
         self._day.currentIndexChanged.connect(lambda _index: self._check())
         for line in (self._name, self._date, self._time):
             line.textChanged.connect(lambda _text: self._check())
         self._show_days()
+        # As tall as what it asks, where the window has room for that.
+        rest = self.sizeHint().height() - area.sizeHint().height()
+        height = rest + rows.totalHeightForWidth(WIDTH - SIDES)
+        self.resize(WIDTH, max(LEAST, min(height, parent.window().height() - EDGE)))
+        # A long name is not what makes it wide.
+        self.heading.setMinimumWidth(1)
         self._every.setFocus()
 
     def value(self) -> Schedule:
         """Return the schedule as it is chosen; it may never be due."""
         every = Every(self._every.value())
-        days = self._day.value() if every in (Every.WEEK, Every.MONTH) else ()
+        days = {self._day.value(), *self._also} if every in (Every.WEEK, Every.MONTH) else ()
         return replace(
             self._before,
+            words=self._command,
             name=self._name.text().strip(),
             every=every,
             time=self._time.text().strip(),
             date=self._date.text().strip() if every == Every.ONCE else "",
-            on=days,
+            on=tuple(sorted(days)),
             missed=self._missed.value(),
         )
 
@@ -106,22 +150,95 @@ class RepeatDialog(AskDialog):
         label.setFixedWidth(LABELS)
         return hbox(label, part, spacing=8)
 
+    def _of_work(self) -> tuple[Part, ...]:
+        """Return the rows of what only work has, none for a decision."""
+        if self._command[0] not in _WORK:
+            return ()
+        words = self._words
+        self._limits = LimitsButton(words, self._look, "repeat_limits")
+        self._limits.chosen.connect(self._on_limits)
+        self._means = button("link", "repeat_means", self._ask_means)
+        self._may = ChipList(words, self._look, "repeat_may")
+        self._may.set_words(words("repeat.may"), words("repeat.may.none"))
+        values, _rest = values_of(self._command, IN, ALLOW_FILE)
+        offers = [ChipOption(path, exact(Path(path).name or path), exact(path)) for path in values[IN]]
+        offers += [ChipOption(name, exact(name)) for name in values[ALLOW_FILE] if name not in values[IN]]
+        self._may.set_offers(offers)
+        self._may.show_chosen([offer.key for offer in offers])
+        self._may.changed.connect(partial(self._on_may, values))
+        return (
+            self._row("repeat.each", hbox(self._limits, STRETCH)),
+            self._row("criteria.title", hbox(self._means, STRETCH)),
+            self._row("repeat.may", (self._may, 1)),
+            self._row("", (Paragraph("hint", text=words("repeat.may.hint")), 1)),
+        )
+
+    def _on_limits(self, limits: RunLimits | None) -> None:
+        given = asdict(limits) if limits is not None else {}
+        self._set(
+            {option: [f"{given[name]}"] if given.get(name) else [] for name, option in LIMIT_OPTIONS.items()}
+        )
+
+    def _ask_means(self) -> None:
+        dialog = DoneMeansDialog(self._words, values_of(self._command, DONE_MEANS)[0][DONE_MEANS], self)
+        dialog.propose.hide()
+        dialog.open_for(lambda texts: self._set({DONE_MEANS: texts}))
+
+    def _on_may(self, before: dict[str, list[str]]) -> None:
+        """Let each run use what is still chosen; files are those of the folder."""
+        chosen = self._may.chosen()
+        if not (folder := [path for path in before[IN] if path in chosen]):
+            self._may.show_chosen(())
+        self._set(
+            {IN: folder, ALLOW_FILE: [each for each in before[ALLOW_FILE] if each in chosen and folder]}
+        )
+
+    def _set(self, values: dict[str, Sequence[str]]) -> None:
+        self._command = with_values(self._command, values)
+        self._check()
+
+    def _days(self) -> dict[int, str]:
+        words = self._words
+        if self._every.value() == Every.MONTH:
+            return {day: words("repeat.date", day=day) for day in range(1, 32)}
+        return {day: words(f"schedule.day.{name}") for day, name in enumerate(WEEKDAYS)}
+
     def _show_days(self) -> None:
-        """Offer the days that the chosen kind needs; several that were chosen elsewhere are one entry."""
-        words, every = self._words, self._every.value()
-        days = {day: words(f"schedule.day.{name}") for day, name in enumerate(WEEKDAYS)}
-        if every == Every.MONTH:
-            days = {day: words("repeat.date", day=day) for day in range(1, 32)}
-        chosen = self._before.on if every == self._before.every else ()
-        several = [(chosen, ", ".join(days[day] for day in chosen))] if len(chosen) > 1 else []
-        self._day.offer([*several, *(((day,), text) for day, text in days.items())], chosen or None)
-        set_shown(self._day, every in (Every.WEEK, Every.MONTH))
+        """Offer the days that the chosen kind needs."""
+        every, before = self._every.value(), self._before
+        first, *also = before.on if every == before.every and before.on else (None,)
+        self._also = set(also)
+        self._day.offer(list(self._days().items()), first)
+        for shown in (self._day, self._more):
+            set_shown(shown, every in (Every.WEEK, Every.MONTH))
         set_shown(self._date, every == Every.ONCE)
         self._check()
 
+    def _fill_days(self) -> None:
+        """Offer further days."""
+        self._more.clear()
+        for day, text in self._days().items():
+            if day != self._day.value():
+                ticked(self._more.choices, text, day in self._also, partial(self._take_also, day))
+
+    def _take_also(self, day: int) -> None:
+        self._also ^= {day}
+        self._check()
+
     def _check(self) -> None:
-        """Say when it is due next, or why it cannot be saved."""
-        schedule, fault = self.value(), ""
+        """Say when it is due next, what runs, or why it cannot be saved."""
+        words, schedule, fault = self._words, self.value(), ""
+        days = self._days()
+        also = ", ".join(days[day] for day in sorted(self._also) if day != self._day.value())
+        self._more.show_words(words("repeat.also.days", days=also) if also else words("repeat.also"))
+        command = shlex.join(schedule.words)
+        command = command[:MOST_SHOWN] + ("…" if len(command) > MOST_SHOWN else "")
+        self._says.setText(words("repeat.command", command=exact(command)))
+        if schedule.words[0] in _WORK:
+            self._limits.show_limits(limits_of(schedule.words, self._usual), self._usual)
+            self._limits.show_up_to("")
+            count = len(values_of(schedule.words, DONE_MEANS)[0][DONE_MEANS])
+            self._means.setText(words("criteria.menu.count" if count else "criteria.menu", count=count))
         times: list[datetime] = []
         try:
             self._schedules.check(schedule)
@@ -133,6 +250,15 @@ class RepeatDialog(AskDialog):
         said = [due_text(due, self._words.texts) for due in times]
         shown = fault or self._words("repeat.next", times=", ".join(said))
         show_as(self._next, "error" if fault else "hint", shown)
+        soon = datetime.now() + _MONTH  # noqa: DTZ005  # As the times, where the user is.
+        a_month = 0 if fault else sum(time < soon for time in self._schedules.next_times(schedule, 31))
+        if self._cost is None:
+            self._took.setText(words("repeat.cost.unknown"))
+        else:
+            cost, month = (
+                words("cost.money", amount=amount_text(self._cost * count)) for count in (1, a_month)
+            )
+            self._took.setText(words("repeat.cost", cost=cost, month=month))
         self.go.setEnabled(not fault)
 
     def _show_login(self) -> None:

@@ -213,7 +213,7 @@ class WorkDelegate(ItemDelegate):
 
 PAUSE, STOP, RESUME, OPEN, FRONT, RAISE = "pause", "stop", "resume", "open", "front", "raise"
 RUN_NOW, REPEAT = "run_now", "repeat"
-_ICONS = {PAUSE: "pause", RESUME: "play", STOP: "square", OPEN: "external-link"}
+_ICONS = {PAUSE: "pause", RESUME: "play", STOP: "square", REPEAT: "repeat", OPEN: "external-link"}
 _WORDS = {PAUSE: "discussion.pause", STOP: "discussion.stop", RESUME: "discussion.resume"}
 _WORDS |= {FRONT: "queue.front", RAISE: "work.raise", OPEN: "queue.open"}
 _WORDS |= {RUN_NOW: "schedule.run_now", REPEAT: "repeat.ask"}
@@ -421,7 +421,8 @@ class CountedHeading(QWidget):
 
 
 class WorkDetails(Details):
-    """Shows the chosen work, or the totals of today. `buttons` are by PAUSE, STOP, RESUME and OPEN.
+    """Shows the chosen work, or the totals of today. `buttons` are by PAUSE, STOP, RESUME, REPEAT
+    and OPEN.
 
     Signals: told(session id, text), hurried(session id) to interrupt a turn with what was told,
     changed() when another session is shown.
