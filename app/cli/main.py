@@ -85,8 +85,7 @@ def _signals(interrupted: "Interrupt") -> Iterator[None]:
     def on_signal(number: int, _frame: object) -> None:
         for other in before:
             signal.signal(other, signal.SIG_DFL)
-        closing = number == signal.SIGTERM
-        loop.call_soon_threadsafe(interrupted.close if closing else interrupted.set)
+        loop.call_soon_threadsafe(interrupted.close if number == signal.SIGTERM else interrupted.set)
 
     before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -242,8 +242,7 @@ async def say_price(
     record |= {"calls": found.turns, "checks": found.checks, "reads": found.reads}
     record |= {"tokens": list(found.tokens), "usd": usd, "helpers": run.engine.councils.helpers_of(session)}
     name = run.texts("council.judge.choose" if what == "judge" else f"council.{what}")
-    money = price_text(run.texts, found)
-    words = run.texts("estimate.call", count=found.turns, money=money)
+    words = run.texts("estimate.call", count=found.turns, money=price_text(run.texts, found))
     line = " · ".join(filter(None, (words, beside_text(run.texts, found))))
     await run.answer(record, f"{name}: {line}\n")
 

@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import os
 import webbrowser
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +15,7 @@ from typing import Annotated
 from app.cli.arguments import Agreed, Typed, absolute
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import FAULT, OK, PAUSED_OR_STOPPED
+from app.cli.interrupt import beside
 from app.cli.printing.lines import columns, error_line, json_line, lines_text, named_text, one_line
 from app.core.catalog import EMBEDDED_MODEL, LOCAL, PROGRAM, RECIPES, ProviderConfig, provider_kind, recipe_of
 from app.core.errors import BadInput, FailureKind, MootError, NotFound, ProviderError
@@ -192,29 +192,17 @@ async def models_get(run: CommandRun, name: ModelId, yes: Agreed = False) -> int
         asked = f"{run.texts('cli.models.metered')} {asked}"
     if not await run.confirm(asked, yes=yes):
         return PAUSED_OR_STOPPED
-    told: asyncio.Queue[ModelFetching] = asyncio.Queue()
-
-    def on_events(events: Sequence[Event]) -> None:
-        for event in events:
-            if isinstance(event, ModelFetching) and event.model == model.id:
-                told.put_nowait(event)
-
-    showing = asyncio.ensure_future(_show(run, told))
-    forget = run.engine.bus.subscribe(on_events)
     try:
-        await run.unless_interrupted(models.fetch(model.id))
+        async with beside(_show(run, model.id)):
+            await run.unless_interrupted(models.fetch(model.id))
     except BadInput:
         raise
     except MootError as error:
         # The network or the disk failed; the command line was right.
-        words = error_line(error, run.texts)
         if run.arguments.json:
             await run.answer({"id": model.id, "state": "failed", "code": error.code}, "")
-        await run.out.complain(words)
+        await run.out.complain(error_line(error, run.texts))
         return FAULT
-    finally:
-        forget()
-        showing.cancel()
     if run.interrupted.is_set():
         await run.out.complain(run.texts("cli.models.paused_now", model=model.id))
         return PAUSED_OR_STOPPED
@@ -261,17 +249,22 @@ async def models_allow(run: CommandRun, name: ModelId, yes: Agreed = False) -> i
     return await _report(run, model.id, "cli.models.allowed")
 
 
-async def _show(run: CommandRun, told: "asyncio.Queue[ModelFetching]") -> None:
-    """Print each further tenth of the model's bytes."""
-    shown = 0
-    while True:
-        event = await told.get()
-        done, size = event.progress.done, event.progress.total
-        if (tenth := done * 10 // size) > shown:
-            shown = tenth
-            record = {"event": "model.progress", "id": event.model, "bytes": done, "size": size}
-            words = run.texts("cli.models.progress", percent=tenth * 10, size=size_text(run.texts, size))
-            await run.answer(record, f"{words}\n")
+async def _show(run: CommandRun, model_id: str) -> None:
+    """Print each further tenth of the model's bytes, until this is cancelled."""
+    told: asyncio.Queue[tuple[Event, ...]] = asyncio.Queue()
+    with contextlib.ExitStack() as heard:
+        heard.callback(run.engine.bus.subscribe(told.put_nowait))
+        shown = 0
+        while True:
+            for event in await told.get():
+                if not isinstance(event, ModelFetching) or event.model != model_id:
+                    continue
+                done, size = event.progress.done, event.progress.total
+                if (tenth := done * 10 // size) > shown:
+                    shown = tenth
+                    record = {"event": "model.progress", "id": model_id, "bytes": done, "size": size}
+                    how_far = {"percent": tenth * 10, "size": size_text(run.texts, size)}
+                    await run.answer(record, run.texts("cli.models.progress", **how_far) + "\n")
 
 
 async def _model(run: CommandRun, name: str) -> LocalModel:

@@ -62,20 +62,22 @@ def check_address(url: str, server: str) -> None:
 
 class Redirect:
     """A port of this computer to which the browser returns once; only an answer
-    with the right `state` counts.
+    with the right `state` counts. `agree` asks the user about the page, and opens it.
     """
 
-    def __init__(self) -> None:
-        self.state = ""
+    def __init__(self, agree: Agree) -> None:
+        self.agree = agree
+        self.state = self.address = ""
         self.came: asyncio.Future[auth.AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
         self._server: asyncio.Server | None = None
 
     @contextlib.asynccontextmanager
-    async def listening(self) -> AsyncGenerator[str, None]:
-        """Listen, and yield the address to return to. Raises OSError."""
+    async def listening(self) -> AsyncGenerator[None, None]:
+        """Listen at the `address` to return to. Raises OSError."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=_REQUEST_BYTES)
+        self.address = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}{_PATH}"
         try:
-            yield f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}{_PATH}"
+            yield
         finally:
             self._server.close()
 
@@ -108,8 +110,8 @@ class Redirect:
 class Login(OAuthClientProvider):
     """The login of one server; `kept` is what `on_change` was called with before, as text for the keyring.
 
-    Without `agree` nobody is asked: what is kept is used and refreshed. With it a new login begins: the user
-    agrees to the exact address of the page, which `agree` opens. `on_failure` gets the reason, once. `client`
+    Without `redirect` nobody is asked: what is kept is used and refreshed. With it a new login begins: the
+    user agrees to the exact address of the page. `on_failure` gets the reason, once. `client`
     is what the user entered: a client's ID, which may be the address of a document about it, and its secret
     or private key.
     """
@@ -121,11 +123,10 @@ class Login(OAuthClientProvider):
         *,
         on_change: Callable[[str], None],
         on_failure: Callable[[ToolError], None],
-        redirect: Redirect | None = None,
-        address: str = f"http://127.0.0.1{_PATH}",
-        agree: Agree | None = None,
-        client: Mapping[str, str] | None = None,
+        redirect: Redirect | None,
+        client: Mapping[str, str] | None,
     ) -> None:
+        address = redirect.address if redirect is not None else f"http://127.0.0.1{_PATH}"
         about: dict[str, Any] = {"client_name": "Moot", "token_endpoint_auth_method": "none"}
         metadata = auth.OAuthClientMetadata(redirect_uris=[AnyUrl(address)], **about)
         self._kept = kept_login(kept)
@@ -134,11 +135,9 @@ class Login(OAuthClientProvider):
         url = client_id if client_id.startswith("https://") else None
         super().__init__(server, metadata, _Storage(self), self._show, self._wait, client_metadata_url=url)
         self._server = server
-        self._fresh = agree is not None
         self._on_change = on_change
         self._on_failure = on_failure
         self._redirect = redirect
-        self._agree = agree
 
     async def async_auth_flow(
         self, request: httpx2.Request
@@ -176,7 +175,7 @@ class Login(OAuthClientProvider):
         """Load what is kept, with the server that refreshes it, which the library would look for anew."""
         await super()._initialize()
         context, kept = self.context, self._kept
-        if self._fresh:
+        if self._redirect is not None:
             self._use_given()
             return
         try:
@@ -249,20 +248,19 @@ class Login(OAuthClientProvider):
         self._on_change(json.dumps(kept))
 
     async def _show(self, url: str) -> None:
-        agree, self._agree = self._agree, None
-        if agree is None or self._redirect is None:
+        # The user is asked once.
+        if self._redirect is None or self._redirect.state:
             if self._kept:
                 # The next login asks for what was wanted now.
                 self._keep({**self._kept, "scope": self.context.client_metadata.scope})
             raise LoginProblem("Its login has ended.")
         check_address(url, self._server)
         self._redirect.state = parse_qs(urlsplit(url).query)["state"][-1]
-        if not await agree(url):
+        if not await self._redirect.agree(url):
             raise LoginProblem("The login was cancelled.")
 
     async def _wait(self) -> auth.AuthorizationCodeResult:
-        if self._redirect is None:
-            raise LoginProblem("Its login has ended.")
+        assert self._redirect is not None
         return await self._redirect.came
 
 

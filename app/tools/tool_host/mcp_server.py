@@ -418,16 +418,15 @@ class Server:
         kept = str(self.entry.get("login") or "")
         if self._ask is None and not kept:
             return None
-        redirect = Redirect() if self._ask is not None else None
-        address = await stack.enter_async_context(redirect.listening()) if redirect is not None else ""
+        redirect = Redirect(partial(self._agree, self._ask)) if self._ask is not None else None
+        if redirect is not None:
+            await stack.enter_async_context(redirect.listening())
         return Login(
             url,
             kept,
             on_change=lambda text: self._news({"server": self.name, "login": text}),
             on_failure=lambda error: self._guard.end(str(error), error.problem),
             redirect=redirect,
-            address=address or "http://127.0.0.1/callback",
-            agree=partial(self._agree, self._ask) if self._ask is not None else None,
             client=self.entry.get("client"),
         )
 
