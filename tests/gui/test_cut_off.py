@@ -210,7 +210,8 @@ async def test_beside_a_panel_a_small_window_cuts_nothing(qapp, data_dir, langua
         # It is folded at this size; open, it leaves the least room.
         person.window.show_side(True)
         async for name, root in every_page(person):
-            if root is not person.window:
+            if name.startswith("settings"):
+                # A panel leads back to the page before them.
                 break
             person.find(f"{panel}_button").setChecked(True)  # type: ignore[attr-defined]
             wrong = ["not looked at"]

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QLineEdit
 
 from app.gui.pages.settings.settings_rows import TwoLineList
@@ -146,3 +147,33 @@ async def test_the_test_button_tells_what_it_found(qapp, data_dir, wire_home, wi
         await until(lambda: page(person).result.property("kind") == "error", 90)
         assert page(person).result.text()
         person.find("settings_close").click()
+
+
+async def test_the_settings_are_a_page_that_leads_back_to_the_one_before(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        window, desk = person.window, person.window.controller
+        desk.decisions.show()
+        desk.debates.show_setup()
+        assert desk.panel.isVisible()
+        desk.settings.open("chats")
+        assert window.main_area.currentWidget() is person.find("settings_page")
+        assert texts_in(window.top_bar, "title") == ["Settings"]
+        assert not desk.panel.isVisible(), "it makes room"
+        desk.settings.open("usage")
+        assert person.find("settings_page").page("usage").isVisible(), "the same page shows another one"
+        await person.press("settings_search", Qt.Key.Key_Escape)
+        await until(lambda: not person.sees("settings_page"))
+        assert window.main_area.currentWidget().objectName() == "decisions_page"
+        assert texts_in(window.top_bar, "title") == ["Decisions"]
+        assert desk.panel.isVisible()
+        desk.settings.open()
+        person.find("plan_button").click()
+        await until(lambda: not person.sees("settings_page"))
+        assert window.main_area.currentWidget().objectName() == "decisions_page"
+        assert not desk.panel.isVisible() and window.top_bar.plan_button.isChecked()
+        # Another page that comes to the front ends them too, and the next time they open where they were left.
+        desk.settings.open()
+        assert person.find("settings_page").shown == "usage"
+        desk.show_new()
+        await until(lambda: not person.sees("settings_page"))
+        assert window.main_area.currentWidget() is desk.chat_page

@@ -13,7 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QAbstractButton, QWidget
 from shiboken6 import isValid
 
 from app.core.catalog import ProviderConfig
@@ -55,7 +55,11 @@ class SettingsController(Controller):
         super().__init__(parts)
         self._data_dir, self._pages, self._providers = data_dir, pages, providers
         self._view: SettingsView | None = None
+        # That of the panel which made room for the settings.
+        self._panel: QAbstractButton | None = None
         self._window.main_area.currentChanged.connect(lambda _place: self._on_page_changed())
+        for button in self._window.top_bar.panel_buttons:
+            button.toggled.connect(self._on_panel)
         self._language.changed.connect(self._show_head)
         self._unsaved: list[dict[str, Any]] = []
         self._quick_note, self._quick_fails = "", False
@@ -80,7 +84,9 @@ class SettingsController(Controller):
         page = page or (left if left in PAGES else "appearance")
         view.show_page(page, provider_id)
         if self._view is None:
-            self._view = view
+            self._view, self._panel = view, self._window.top_bar.open_panel()
+            if self._panel is not None:
+                self._panel.setChecked(False)
             self._window.add_page(view)
             self._window.show_page(view, self._show_head)
             view.search.setFocus()
@@ -133,6 +139,17 @@ class SettingsController(Controller):
             self._state.keep("settings_page", view.shown)
             self._window.remove_page(view)
             view.close_down()
+            self._show_panel()
+
+    def _on_panel(self, shown: bool) -> None:
+        """Go back to what a panel that is opened stands beside."""
+        if shown and self._view is not None:
+            self._view.left.emit()
+
+    def _show_panel(self) -> None:
+        """Bring the panel back that was open beside the page before."""
+        if self._panel is not None and self._window.top_bar.open_panel() is None:
+            self._panel.setChecked(True)
 
     def _offer_undo_in_view(self, text: str, undo: Callable[[], Awaitable[bool]]) -> None:
         self._providers.offer_undo(text, partial(self._take_back, undo))
@@ -219,9 +236,11 @@ class SettingsController(Controller):
 
     async def close(self) -> None:
         """Cancel the tasks of the page, and save what was chosen last."""
-        if self._view is not None:
-            self._state.keep("settings_page", self._view.shown)
-            await self._view.tasks.close()
+        view, self._view = self._view, None
+        if view is not None:
+            self._state.keep("settings_page", view.shown)
+            self._show_panel()
+            await view.tasks.close()
         self._tasks.cancel(SAVE)
         with contextlib.suppress(MootError):
             await self._save()

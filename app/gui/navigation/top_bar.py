@@ -129,14 +129,14 @@ class TopBar(LayoutFitting, Frame):
         self.debate_button = icon_button(look, "scale", "debate_button", checkable=True)
         self.workflow_button = icon_button(look, "spline", "workflow_button", checkable=True)
         self.plan_button = icon_button(look, "list-checks", "plan_button", checkable=True)
-        self._panel_buttons = (self.debate_button, self.workflow_button, self.plan_button)
+        self.panel_buttons = (self.debate_button, self.workflow_button, self.plan_button)
         self._page_tools: QWidget | None = None
         self._session: Session | None = None
         self._asking: frozenset[str] = frozenset()
         parts = (self.side_button, self._title, self.mode, self.status, STRETCH, self.cost, self._export)
         gap, ends = WIDE_GAPS
         self._row = row = hbox(*parts, inside=self, margins=(ends, 0, ends, 0), spacing=gap)
-        for button in self._panel_buttons:
+        for button in self.panel_buttons:
             row.addWidget(button)
             button.toggled.connect(partial(self._on_panel_toggled, button))
         self.rename_requested = self._title.renamed
@@ -151,7 +151,7 @@ class TopBar(LayoutFitting, Frame):
 
     def _fit(self) -> None:
         chips = (self.status, self.mode, self.cost)
-        buttons = (self.side_button, self._export, *self._panel_buttons)
+        buttons = (self.side_button, self._export, *self.panel_buttons)
         tools = [button.width() for button in buttons if not button.isHidden()]
         if self._page_tools:
             tools.append(self._page_tools.sizeHint().width())
@@ -226,6 +226,10 @@ class TopBar(LayoutFitting, Frame):
             put_where(self.cost, stops_in(tools))
         self.fit()
 
+    def open_panel(self) -> QAbstractButton | None:
+        """Return the button of the panel that is shown, None for none."""
+        return next((button for button in self.panel_buttons if button.isChecked()), None)
+
     def show_session_tools(self, shown: bool) -> None:
         """Show or hide the buttons that need an open session."""
         self._export.setVisible(shown)
@@ -236,7 +240,7 @@ class TopBar(LayoutFitting, Frame):
                 chip.set_text("")
 
     def _on_panel_toggled(self, button: QAbstractButton, on: bool) -> None:
-        for other in self._panel_buttons if on else ():
+        for other in self.panel_buttons if on else ():
             if other is not button:
                 other.setChecked(False)
 

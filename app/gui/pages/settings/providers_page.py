@@ -26,7 +26,7 @@ from app.gui.files.user_files import ask_for_file
 from app.gui.pages.settings.settings_rows import Ground, Page, TwoLineList
 from app.gui.tasks import timer
 from app.gui.widgets.boxes import STRETCH, add_page, frame, hbox, stack, vbox
-from app.gui.widgets.controls import Button, TickBox, button
+from app.gui.widgets.controls import Button, TickBox, button, scrolling
 from app.gui.widgets.form import Field, Form
 from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.notices import ServerOffers
@@ -154,7 +154,8 @@ class ProviderPage(Page):
         login = hbox(self._copy_login, self._deny, self._allow, STRETCH)
         foot = hbox(self._remove, STRETCH, self._test, self._save)
         parts = self._title, self._about, self._form, 5, self.result, login
-        vbox(*parts, STRETCH, foot, inside=self, spacing=7)
+        body = frame("", vbox(*parts, STRETCH, spacing=7))
+        vbox((scrolling(body), 1), foot, inside=self, spacing=7)
         self._save.setVisible(not self._embedded)
         self._about.setVisible(self._embedded or self._program)
         self._remove.setVisible(self.provider_id not in BUILT_IN)

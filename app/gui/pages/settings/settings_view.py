@@ -431,9 +431,8 @@ class SettingsView(FontFitting, QWidget):
         for tabs in self._tabs.values():
             tabs.hide()
             tabs.chosen.connect(self._on_tab)
-        rows = [hbox(tabs, STRETCH, margins=(22, 8, 22, 0)) for tabs in self._tabs.values()]
         top = hbox((self._title, 1), self._reset, self._close, margins=(22, 16, 22, 0))
-        head = vbox(top, *rows, spacing=0)
+        head = vbox(top, hbox(*self._tabs.values(), STRETCH, margins=(22, 8, 22, 0)), spacing=0)
         page = vbox(head, (self._stack, 1), 8, spacing=0)
         hbox(self._side, (page, 1), inside=self, spacing=0)
 
