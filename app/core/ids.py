@@ -56,8 +56,7 @@ def time_of(identifier: str) -> str:
         milliseconds = milliseconds * 32 + _ALPHABET.index(character)
     # An id that a file brought may be of any time.
     milliseconds = min(milliseconds, _LAST_MS)
-    made = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return stamp(made)
+    return stamp(datetime.fromtimestamp(milliseconds / 1000, UTC))
 
 
 def is_id(text: str) -> bool:

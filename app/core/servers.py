@@ -449,8 +449,7 @@ def usual_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(usual.get("args"), list):
         usual["args"] = [_as_text(item) for item in usual["args"]]
     if isinstance(usual.get("enabled"), bool):
-        enabled = usual.pop("enabled")
-        usual.setdefault("disabled", not enabled)
+        usual.setdefault("disabled", not usual.pop("enabled"))
     return _with_header(_with_arguments(usual))
 
 

@@ -295,8 +295,7 @@ class Texts:
         """Read `<folder>/<language>.json`, a flat object from key to text."""
         # It looks at the disk too, which an event loop must not wait for later.
         command_name()
-        text = (folder / f"{language}.json").read_text(encoding="utf-8")
-        return cls(language, json.loads(text))
+        return cls(language, json.loads((folder / f"{language}.json").read_text(encoding="utf-8")))
 
     def __call__(self, key: str, **values: object) -> str:
         """Return the text of a key with its blanks filled."""
@@ -390,12 +389,8 @@ def _final(text: str) -> int | None:
     if latin:
         readings = KOREAN_READINGS.get(latin[0].casefold())
         text = readings[0] if readings else ""
-    last = text[-1:]
-    if last.isdecimal():
-        last = _DIGITS[int(last)]
-    if not _FIRST <= last <= _LAST:
-        return None
-    return (ord(last) - ord(_FIRST)) % _PER_VOWEL
+    last = _DIGITS[int(text[-1])] if text[-1:].isdecimal() else text[-1:]
+    return (ord(last) - ord(_FIRST)) % _PER_VOWEL if _FIRST <= last <= _LAST else None
 
 
 def has_hangul(text: str) -> bool:

@@ -63,9 +63,7 @@ _ROLES: dict[str, Busy] = {
 
 def policy_of(busy: Busy | None, role: str) -> Busy:
     """Return an assistant's policy: its own, its role's, or else several tasks at once."""
-    if busy is not None:
-        return busy
-    return _ROLES.get(role_of(role), ANYBODY)
+    return busy if busy is not None else _ROLES.get(role_of(role), ANYBODY)
 
 
 class Task(Frozen):

@@ -144,8 +144,7 @@ class Connections:
         if not name or len(name) > 200 or not name.isprintable():
             raise BadInput("model_name_invalid")
         async with self._changing:
-            now = self._offered_now(provider_id)
-            others = tuple(item for item in now if item != name)
+            others = tuple(item for item in self._offered_now(provider_id) if item != name)
             await self._offer(provider_id, (name, *others) if first else (*others, name))
 
     async def withdraw_model(self, provider_id: str, model: str) -> Callable[[], Awaitable[bool]]:
@@ -358,8 +357,7 @@ class LocalModels:
         if not self.fits(model):
             raise BadInput("model_too_large", name=model.name, need=model.computer_gb)
         progress = FetchProgress(done=model.done, total=model.size)
-        task = start_owned(self._fetch(model))
-        self._fetches[model_id] = _Fetch(task=task, progress=progress)
+        self._fetches[model_id] = _Fetch(task=start_owned(self._fetch(model)), progress=progress)
         self._tell(model_id, progress)
 
     def _tell_end(self, task: asyncio.Task[str]) -> None:

@@ -157,9 +157,8 @@ class Journal(Definitions[Decision]):
                     note.add_done_callback(self._notes.discard)
 
     async def _note(self, live: LiveSession) -> None:
-        messages = live.whole_messages()
         # Answers on which nobody voted, and which nobody judged, are no verdict.
-        given = any(each.part in _CONCLUDING for each in messages)
+        given = any(each.part in _CONCLUDING for each in live.whole_messages())
         found, before = entry_of(live), self.get(live.id)
         known = before is not None and (before.decided or before.headline == found.headline)
         entry = replace(found, at=utc_now()) if given and found.headline and not known else None
@@ -204,8 +203,7 @@ def preferred(blind: BlindPick | None) -> str:
     """Return whose answer was picked blind: PANEL, ALONE or "equal", "" for none."""
     if blind is None or not blind.picked or not blind.was_blind:
         return ""
-    places = dict(zip(PICKS, blind.order, strict=False))
-    return places.get(blind.picked, blind.picked)
+    return dict(zip(PICKS, blind.order, strict=False)).get(blind.picked, blind.picked)
 
 
 def options_of(live: LiveSession) -> list[tuple[str, str, str]]:

@@ -493,8 +493,7 @@ class Engine:
         """
         live, decision = await self.open(session_id), self.journal.get(session_id)
         how = (self._prompts, self._as_html, decision, self._tamed)
-        pieces = export(live, file_format, *how, with_folder=with_folder)
-        return "".join(await in_turns(pieces))
+        return "".join(await in_turns(export(live, file_format, *how, with_folder=with_folder)))
 
     async def exports_folder(self, session_id: str, file_format: str) -> bool:
         """Say whether an export can have the instructions or files of the session's folder."""

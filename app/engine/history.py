@@ -475,9 +475,7 @@ def user_content(message: Message, words: Lines, model: AgentModel, *, partly: b
             unseen = words["image_unseen"] if is_picture else attachment.media_type
             texts.append(f"{title}\n{(text.strip() and text) or unseen}")
     text = "\n\n".join(texts) or "…"
-    if not (files or pictures):
-        return text
-    return [*files, {"type": "text", "text": text}, *pictures]
+    return [*files, {"type": "text", "text": text}, *pictures] if files or pictures else text
 
 
 def returned_pictures(results: Sequence[Message], words: Lines, model: AgentModel) -> list[Item]:

@@ -283,9 +283,8 @@ def _message_of_claude(raw: dict[str, Any], model: str, words: Lines, where: str
     if sender not in ("human", "user", "assistant"):
         return None
     blocks = taken(raw.get("content") or [], list, f"{where}.content")
-    pieces = [_block(block, words) for block in blocks]
-    if not joined(pieces):
-        pieces = [text_in(raw, "text")]
+    shown = [_block(block, words) for block in blocks]
+    pieces = shown if joined(shown) else [text_in(raw, "text")]
     attachments = taken(raw.get("attachments") or [], list, f"{where}.attachments")
     files = taken(raw.get("files") or [], list, f"{where}.files")
     names = {text_in(attachment, "file_name") for attachment in attachments} - {""}
@@ -633,7 +632,6 @@ def session_of(chat: ForeignChat, agent: Agent | None, language: str) -> tuple[C
         before = message.turn_id
         messages.append(message)
     who = agent or Agent(id="", name="")
-    chat_here = Chat(assistant_id=who.id, assistant_name=who.name, head=before, language=language)
     session = ChatSession(
         id=chat.session_id,
         title=_title(chat),
@@ -641,6 +639,6 @@ def session_of(chat: ForeignChat, agent: Agent | None, language: str) -> tuple[C
         created_at=chat.created_at or messages[0].created_at,
         updated_at=messages[-1].created_at or chat.updated_at,
         source=f"{chat.app}/{chat.source_id}"[:200],
-        chat=chat_here,
+        chat=Chat(assistant_id=who.id, assistant_name=who.name, head=before, language=language),
     )
     return session, messages

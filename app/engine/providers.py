@@ -420,9 +420,8 @@ class Servers:
 
         Answers as `save` does. Raises NotFound, BadInput, StorageError.
         """
-        before = self._find(name)
         # Consent is kept only where it was given: somebody else may have edited the file.
-        typed = server.name if before.fingerprint in self._documents.consents() else ""
+        typed = server.name if self._find(name).fingerprint in self._documents.consents() else ""
         if server.name == name:
             return await self._save({name: server}, typed)
         if any(item.name == server.name for item in self._documents.mcp_servers()):

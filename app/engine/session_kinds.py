@@ -203,9 +203,8 @@ def _json(live: LiveSession, decision: Decision | None, session: Session) -> Ite
     # Copied now: other tasks run before the last of them is written.
     messages = list(live.whole_messages())
     frame = {"format": MOOT_SESSION, **session_object(live, decision), "session": asdict(session)}
-    text = json.dumps(frame, ensure_ascii=False, indent=2)
     # JSON escapes line ends, so no text of a session holds one.
-    before, place, after = text.partition('\n  "messages": [')
+    before, place, after = json.dumps(frame, ensure_ascii=False, indent=2).partition('\n  "messages": [')
     yield before + place
     for number, message in enumerate(messages):
         written = json.dumps(message_object(message), ensure_ascii=False, indent=2)
@@ -227,7 +226,6 @@ def session_object(live: LiveSession, decision: Decision | None) -> dict[str, ob
     """Return a session as `session_document` does, without its messages."""
     session = live.session
     details = kind_of(session).details(live)
-    found = as_object(details.get("decision"))
     return {
         **fields_of(session, "id", "kind", "title", "status", "reason"),
         "reason_code": code_of_session(session),
@@ -235,5 +233,5 @@ def session_object(live: LiveSession, decision: Decision | None) -> dict[str, ob
         "messages": [],
         **fields_of(session, "plan", "criteria"),
         **details,
-        "decision": {**found, "decided": decided_object(decision)},
+        "decision": {**as_object(details.get("decision")), "decided": decided_object(decision)},
     }

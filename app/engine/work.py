@@ -336,8 +336,7 @@ class _Maker:
             return self._make(WorkState.RUNNING, texts("work.silent", name=names))
         who = [*dict.fromkeys(visible(message.author.name) for message in writing)]
         said = texts("work.writes", count=len(who), name=", ".join(who)) if who else self._stands()
-        says = said or texts("status.running")
-        return self._make(WorkState.RUNNING, says)
+        return self._make(WorkState.RUNNING, said or texts("status.running"))
 
     def _failed(self) -> WorkRow:
         """Return the row of what cannot go on by itself; of a workflow with the step that failed."""

@@ -91,9 +91,8 @@ def chain(error: BaseException) -> Iterator[BaseException]:
             continue
         seen.add(id(current))
         yield current
-        for cause in (getattr(current, "original_exception", None), current.__cause__, current.__context__):
-            if isinstance(cause, BaseException):
-                todo.append(cause)
+        causes = (getattr(current, "original_exception", None), current.__cause__, current.__context__)
+        todo += [cause for cause in causes if isinstance(cause, BaseException)]
 
 
 def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> ProviderError:
@@ -156,9 +155,7 @@ def _kind(
     if not refused and (kinds & _RESET or any(isinstance(cause, ConnectionError) for cause in causes)):
         return FailureKind.INTERRUPTED
     broken = any(isinstance(cause, OSError) and not isinstance(cause, TimeoutError) for cause in causes)
-    if broken or kinds & _NETWORK:
-        return FailureKind.NETWORK
-    return _kind_of_status(status, names, text, wait)
+    return FailureKind.NETWORK if broken or kinds & _NETWORK else _kind_of_status(status, names, text, wait)
 
 
 def _kind_of_status(status: int | None, names: set[str], text: str, wait: float | None) -> str:

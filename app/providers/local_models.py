@@ -69,9 +69,7 @@ async def _ask() -> int:
     async with open_dbus_router("SYSTEM") as router:
         call = Properties(DBusAddress(_PATH, bus_name=_NAME, interface=_NAME)).get("Metered")
         answer = await router.send_and_get_reply(call)
-    if answer.header.message_type is not MessageType.method_return:
-        return 0
-    return int(answer.body[0][1])
+    return int(answer.body[0][1]) if answer.header.message_type is MessageType.method_return else 0
 
 
 _MAGIC = b"GGUF"
@@ -283,9 +281,7 @@ class ModelFolder:
         that can be switched.
         """
         model = self._installed(self._record(model_id))
-        if model is None:
-            return {}
-        return {**model.options, **(_NO_THINKING if model.thinking else {})}
+        return {**model.options, **(_NO_THINKING if model.thinking else {})} if model else {}
 
     async def fetch(
         self, model: LocalModel, source: str, on_progress: Callable[[FetchProgress], None]

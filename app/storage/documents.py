@@ -227,8 +227,7 @@ class DefinitionFolder(Generic[Definition]):
         return problems
 
     def _read(self, file: JsonFile, problems: list[Problem]) -> Definition | None:
-        for at in _commands(file.value):
-            problems.append(file.problem("no_commands", at))
+        problems += [file.problem("no_commands", at) for at in _commands(file.value)]
         found: Definition | None = json_file.validated(self._noun, file, (), file.value, problems)
         for code, name, detail in _faults_of(found) if found is not None else ():
             problems.append(file.problem(code, (name,), detail))

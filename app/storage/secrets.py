@@ -238,10 +238,7 @@ class SecretServiceKeyring(SystemKeyring):
 def system_keyring(backend: Any, service: str) -> SystemKeyring | None:
     """Return the keyring of a library backend, None if it keeps nothing, or not in secret."""
     usable = usable_backend(backend)
-    if usable is None:
-        return None
-    kind = _KEYRINGS.get(type(usable).__module__, SystemKeyring)
-    return kind(usable, service)
+    return usable and _KEYRINGS.get(type(usable).__module__, SystemKeyring)(usable, service)
 
 
 _KEYRINGS = {

@@ -524,8 +524,7 @@ def keep_log(disk: FileSystem, paths: DataPaths, session_id: str, other: OtherLo
     """Keep another version of a session; return its title and id, or its file and "". Raises OSError."""
     replay: Replay = other.replay
     if not replay.session or replay.damaged:
-        path = keep_bytes(disk, paths.quarantine, paths.session(session_id), other.data)
-        return str(path), ""
+        return str(keep_bytes(disk, paths.quarantine, paths.session(session_id), other.data)), ""
     kept_id = derived_id("other version", session_id, str(zlib.crc32(other.data)), str(len(other.data)))
     title = f"{replay.session.get('title', '')} · {datetime.now(UTC).astimezone():%Y-%m-%d %H:%M}"
     patch = {"op": "session", "patch": {"title": title}}

@@ -235,9 +235,8 @@ class LogWriter:
             if self._failure is None:
                 self._queue.put(item)
                 if self._thread is None:
-                    before = (self._ending,)
                     self._thread = threading.Thread(
-                        target=self._run, args=before, name="moot-writer", daemon=True
+                        target=self._run, args=(self._ending,), name="moot-writer", daemon=True
                     )
                     self._thread.start()
                 return

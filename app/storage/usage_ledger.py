@@ -86,8 +86,7 @@ class UsageFile(UsageLedger):
 
     async def entries(self, month: str) -> list[UsageEntry]:
         """Return all calls of a month, the oldest first. Raises StorageError."""
-        needle = b'"at":"%b' % month.encode()
-        of_month = await self._read(list, lambda: self._size, needle)
+        of_month = await self._read(list, lambda: self._size, b'"at":"%b' % month.encode())
         return [entry for entry in of_month if entry.month == month]
 
     async def bring_in(self, entries: Sequence[UsageEntry]) -> list[UsageEntry]:
@@ -137,8 +136,7 @@ class UsageFile(UsageLedger):
     async def _opened(self) -> None:
         """Open the file, or wait until it has been rebuilt. Raises OSError."""
         for _ in range(_MOST_REBUILDS):
-            opened = await asyncio.wrap_future(self._in_turn(self._open))
-            if opened or self._rebuilding is None:
+            if (await asyncio.wrap_future(self._in_turn(self._open))) or self._rebuilding is None:
                 return
             # It may be replaced again meanwhile, or before the thread that rebuilt it has ended.
             await asyncio.wrap_future(self._rebuilding)

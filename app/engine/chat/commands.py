@@ -301,8 +301,7 @@ class Chats:
     async def dismiss(self, session_id: str, message_id: str) -> None:
         """Skip a question: the assistant that asked goes on without an answer."""
         live = await self._sessions.open_to_change(session_id)
-        question = _question(live, message_id)
-        live.finish_message(question.dismissed(), **_running(live))
+        live.finish_message(_question(live, message_id).dismissed(), **_running(live))
         self._go_on(live)
 
     def needs_you(self) -> list[tuple[str, Message]]:
@@ -404,8 +403,7 @@ class Chats:
 
     async def choose_mode(self, session_id: str, mode: str) -> None:
         """Switch a chat of any kind to settings mode, also for turns that have begun, or back."""
-        live = await self._sessions.open_chat(session_id)
-        self._change(live, mode=checked_mode(mode))
+        self._change(await self._sessions.open_chat(session_id), mode=checked_mode(mode))
 
     async def choose_memory(self, session_id: str, *, on: bool) -> None:
         """Have the notes told in a chat of any kind, and new ones proposed there, or not."""
@@ -413,8 +411,7 @@ class Chats:
 
     async def choose_effort(self, session_id: str, effort: str) -> None:
         """Choose the effort of all who speak in a chat of any kind; "" for their own."""
-        live = await self._sessions.open_chat(session_id)
-        self._change(live, effort=effort)
+        self._change(await self._sessions.open_chat(session_id), effort=effort)
 
     async def choose_limits(self, session_id: str, limits: RunLimits | None) -> None:
         """Choose how far the runs of a chat of any kind go, None for as far as the settings say."""
@@ -435,8 +432,7 @@ class Chats:
         if live.session.status in (Status.RUNNING, Status.WAITING, Status.IDLE):
             return
         if at_limit(live.session) and not core_session.main_code(live.session.reason).startswith("budget_"):
-            words = self._prompts.line(live.session.language, "assistant", "continue")
-            await self._say(live, words, ())
+            await self._say(live, self._prompts.line(live.session.language, "assistant", "continue"), ())
             return
         if at_limit(live.session) or live.session.reason == Reason.CRITERIA_UNMET:
             self._change(live, budget_from=new_id())
@@ -453,8 +449,7 @@ class Chats:
         turn_id, done = live.turns.work_turn, live.session.status == Status.COMPLETED
         if not turn_id:
             raise BadInput("workflow_asks_nothing", title=live.session.title)
-        begun = live.messages[0].turn_id
-        live.finish_message(user_message(text, files, begun, by=by, turn_id=turn_id))
+        live.finish_message(user_message(text, files, live.messages[0].turn_id, by=by, turn_id=turn_id))
         if done:
             self._change(live, budget_from=new_id())
             self._sessions.run(live)

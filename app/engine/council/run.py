@@ -55,9 +55,7 @@ class CouncilRun(StepRun):
 
     @property
     def only_waits(self) -> bool:
-        if not self._at_work:
-            return self.checks.runs()
-        return len(self._at_work) <= self._waiting
+        return len(self._at_work) <= self._waiting if self._at_work else self.checks.runs()
 
     def _due(self) -> tuple[CouncilStep, ...]:
         session, providers = self._live.debate_session, self._providers

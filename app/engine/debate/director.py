@@ -83,18 +83,15 @@ def round_to_poll(debate: Debate, *, ended: bool = False) -> int | None:
     `ended` says that the debate ends here, which may be within a round.
     """
     over = ended or (debate.round > debate.rounds and not debate.due)
-    if not debate.polls and not (debate.final_ballots and over):
-        return None
-    if not ended and (debate.turn or debate.due):
+    unasked = not debate.polls and not (debate.final_ballots and over)
+    if unasked or (not ended and (debate.turn or debate.due)):
         return None
     return debate.round if debate.turn else debate.round - 1
 
 
 def _unjudged(council: Council | None) -> Council | None:
     """Return what is wanted of a debate in which something is said that no judge has read."""
-    if council is None:
-        return None
-    return replace(council, judges=(), judged=0, blind=council.shown_pick)
+    return council and replace(council, judges=(), judged=0, blind=council.shown_pick)
 
 
 def _unasked(debate: Debate, what_if: WhatIf | None) -> set[str]:

@@ -143,8 +143,7 @@ class _Floor:
 
 def _draw(seed: int, turn: int, place: int) -> int:
     """Return a number that looks random and is the same on every machine and run."""
-    digest = blake2b(f"{seed}|{turn}|{place}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big")
+    return int.from_bytes(blake2b(f"{seed}|{turn}|{place}".encode(), digest_size=8).digest(), "big")
 
 
 class ModeRules(Frozen, kw_only=False):

@@ -295,8 +295,7 @@ class HeldTurns:
 
     async def participant(self, session_id: str, name: str) -> Participant:
         """Return who is called so in a debate. Raises NotFound that names everybody."""
-        live = await self._sessions.open(session_id)
-        participants = live.debate_session.debate.participants
+        participants = (await self._sessions.open(session_id)).debate_session.debate.participants
         for item in participants:
             if item.name.casefold() == name.strip().casefold():
                 return item

@@ -79,8 +79,7 @@ class GroupRun(ChatRun):
         agent = next((member for member in members if member.id == spoken.speaker), None)
         if agent is None:
             name = self._live.group_session.group.name_of(spoken.speaker)
-            author = Author(id=spoken.speaker, name=name, path=(spoken.speaker,))
-            self._fail(author, spoken)
+            self._fail(Author(id=spoken.speaker, name=name, path=(spoken.speaker,)), spoken)
             return
         await self._take(agent, spoken, members=members)
 
@@ -222,14 +221,13 @@ class Groups(Definitions[Group]):
         if known := assistants_called(name, self._directory.fitting("")):
             return Shared(definition=known[0], why=why)
         wanted = dict.fromkeys((FILES, *(one for one in as_list(said.get("tools")) if isinstance(one, str))))
-        tools = tuple(item for item in wanted if item in granted)
         agent = Agent(
             id="",
             name=name[:MOST_NAME].strip(),
             role=_line(said, "role"),
             description=why,
             instructions=_line(said, "instructions", MOST_TOLD),
-            tools=tools,
+            tools=tuple(item for item in wanted if item in granted),
         )
         dropped = tuple(f"tools: {visible(item)[:MOST_NAME]}" for item in wanted if item not in granted)
         return Shared(definition=agent, why=why, dropped=dropped)

@@ -274,9 +274,7 @@ class AgentModel(Frozen):
     @property
     def guided(self) -> bool:
         """Whether Moot must offer the tool that fits, because the model cannot choose one."""
-        if self.row is None:
-            return False
-        return self.row.guided or (self.row.in_moot and self.tools is False)
+        return self.row is not None and (self.row.guided or (self.row.in_moot and self.tools is False))
 
 
 def look_of(models: Sequence[AgentModel]) -> SeenAs:
@@ -463,8 +461,7 @@ class AgentDirectory:
         fitting = self.fitting(step.role)
         best = self._rank(fitting[0], step.role) if fitting else (True,)
         if best[0]:
-            role = role_of(step.role)
-            return [Agent(id=f"{MADE_FOR}{role}", name=step.role, role=step.role)]
+            return [Agent(id=f"{MADE_FOR}{role_of(step.role)}", name=step.role, role=step.role)]
         return [item for item in fitting if self._rank(item, step.role) == best]
 
     def _rank(self, agent: Agent, role: str) -> tuple[bool, bool, int]:

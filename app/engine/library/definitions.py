@@ -192,8 +192,7 @@ class Definitions(Generic[Definition]):
 
     def share(self, definition_id: str) -> str:
         """Return a definition as JSON for others; it names tools and models, never keys or commands."""
-        document = self._to_share(self.find(definition_id))
-        return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+        return json.dumps(self._to_share(self.find(definition_id)), ensure_ascii=False, indent=2) + "\n"
 
     def read_shared(self, text: str) -> Shared[Definition]:
         """Read a shared file. Raises BadInput that names the field that is wrong; nothing of it runs."""

@@ -118,8 +118,7 @@ def _called(agent: Agent, agents: Sequence[Agent]) -> str:
 
 
 def _question(words: str) -> tuple[ToolCall, ...]:
-    question = words.strip().split("?")[0].strip() + "?"
-    return (_call(PROMPT_USER, {"question": question, "type": "text"}),)
+    return (_call(PROMPT_USER, {"question": words.strip().split("?")[0].strip() + "?", "type": "text"}),)
 
 
 def _call(name: str, arguments: Mapping[str, object]) -> ToolCall:
@@ -222,8 +221,7 @@ def _report(task: str, notes: Sequence[str], done: tuple[ToolCall, ...]) -> Offe
 
 def _plan(task: str, words: str) -> tuple[ToolCall, ...]:
     text = words.replace("**", "").strip().removeprefix("1.").strip()
-    steps = [one_line(part)[:200] for part in _STEP.split("1. " + text)]
-    steps = [step for step in steps if step]
+    steps = [step for part in _STEP.split("1. " + text) if (step := one_line(part)[:200])]
     if len(steps) == 1:
         # One long step took all the tokens: its sentences become steps.
         steps = _SENTENCE.split(steps[0])

@@ -363,8 +363,7 @@ class Summarizing:
         text = await self._written(turn, wanted, note)
         if text is None:
             return 0
-        own = self._needs_own(turn, covered, earlier.summary)
-        agent_id = turn.agent.id if own else ""
+        agent_id = turn.agent.id if self._needs_own(turn, covered, earlier.summary) else ""
         await self._write(turn, text, through, replaces=replaces, agent_id=agent_id)
         return replaces - tokens_of(text.content, turn.agent_model.model)
 
@@ -394,8 +393,7 @@ class Summarizing:
         services, language = self._services, self._context.language
         text = services.prompts.text(language, prompt, until=until)
         if helper := self._helper(turn):
-            content = history.as_transcript(items) + "\n\n" + text
-            return one_message(*helper.seat, content)
+            return one_message(*helper.seat, history.as_transcript(items) + "\n\n" + text)
         asked: list[Item] = [*items, {"role": Role.USER, "content": text}]
         request = engine_request.request_of(turn, self._live, asked, services.told(turn), self._words)
         return replace(request, cache=turn_plan(turn, self._live, tail=True)) if tail else request

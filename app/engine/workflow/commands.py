@@ -160,8 +160,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         asked = self._asked.pop(command.strip(), None)
         unsaid = () if asked is None else (asked,)
         begins = begun_with(message, folder, "", done_means, language=self._language(), **who, **own)
-        session = WorkflowSession(**begins, workflow=work, unsaid=unsaid)
-        return await self._sessions.start(session, message)
+        return await self._sessions.start(WorkflowSession(**begins, workflow=work, unsaid=unsaid), message)
 
     def who_does_what(self, definition: WorkflowDefinition, texts: Texts) -> str:
         """Return one line that says who would do which steps; those of temporary assistants stand
@@ -263,8 +262,7 @@ class Workflows(Definitions[WorkflowDefinition]):
 
     def _put(self, live: LiveSession, state: StepState) -> None:
         work = self._work(live)
-        steps = with_step(work.definition, work.steps, state)
-        self._change(live, changes(work.steps, steps))
+        self._change(live, changes(work.steps, with_step(work.definition, work.steps, state)))
 
     def _change(self, live: LiveSession, changed: Steps, closed: StepState | None = None) -> None:
         """Write steps and resume the workflow with them."""

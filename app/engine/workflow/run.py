@@ -380,14 +380,12 @@ class WorkflowRun(ChatRun):
             reason = ""
             while complete is not None and step.done_means and not complete.failure:
                 number = 1 + sum(message.author == MOOT for message in self._live.turns.said(turn.turn_id))
-                call = f"{CRITERIA}:{number}"
-                reason = await self._check_step(step, turn.turn_id, call, number)
+                reason = await self._check_step(step, turn.turn_id, f"{CRITERIA}:{number}", number)
                 criteria = self._state(step.id).criteria
                 if reason or number >= MOST_ROUNDS or all(criterion.settled for criterion in criteria):
                     break
                 told = told_missing(criteria, self._services.prompts, self._live.session.language)
-                said = turn.message(Role.USER, author=MOOT, content=told)
-                self._live.finish_message(said)
+                self._live.finish_message(turn.message(Role.USER, author=MOOT, content=told))
                 outcome, complete = await self._taken_to_end(tree, turn, speaker, step.id)
             seconds = running.seconds + self._services.clock() - begun
         if reason and reason != Reason.CRITERIA_UNMET:
@@ -470,8 +468,7 @@ class WorkflowRun(ChatRun):
         return said or (StepComplete(before=text) if turn.agent_model.guided else None)
 
     def _ask_again(self, turn: AgentTurn, step_id: str) -> None:
-        language = self._live.session.language
-        text = self._services.prompts.line(language, "assistant", "step_again")
+        text = self._services.prompts.line(self._live.session.language, "assistant", "step_again")
         message = turn.message(Role.USER, author=self._author(), content=text)
         self._change_steps(replace(self._state(step_id), asked_again=True), messages=(message,))
 
@@ -486,8 +483,7 @@ class WorkflowRun(ChatRun):
         state = replace(state, criteria=criteria_of(step.done_means))
         arguments = {"step": step.name, "role": step.role, "assistant": agent.name, "attempt": state.attempt}
         call = ToolCall(id=call_id(state), name=STEP, arguments=json.dumps(arguments, ensure_ascii=False))
-        message = self._own(Role.ASSISTANT, tool_calls=(call,))
-        self._change_steps(state, messages=(message,))
+        self._change_steps(state, messages=(self._own(Role.ASSISTANT, tool_calls=(call,)),))
         return state
 
     def _answered(self, state: StepState) -> bool:

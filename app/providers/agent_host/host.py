@@ -284,8 +284,7 @@ class AgentSession:
             return state
         self._cost_before = None
         try:
-            found = await program.ask(method, {**params, "sessionId": wanted}, _START_SECONDS)
-            return dict(found)
+            return dict(await program.ask(method, {**params, "sessionId": wanted}, _START_SECONDS))
         except ProviderError as error:
             program.listeners.pop(wanted, None)
             self._id, self._resumed, self._cost_before = "", False, 0.0
@@ -603,8 +602,7 @@ class AgentHost(HostServer):
         """
         own = {program.pid for program in programs}
         known = {pid for program in programs if program.alive for pid, _ in program.known}
-        strays = {(pid, start) for pid, start in children(os.getpid()) if pid not in own | known}
-        end_processes(strays)
+        end_processes({(pid, start) for pid, start in children(os.getpid()) if pid not in own | known})
 
     async def _close(self) -> None:
         if self._looking is not None:

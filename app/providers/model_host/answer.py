@@ -289,8 +289,7 @@ class DeltaBuffer:
         self._begin()
         self._send()
         for at in range(0, len(data), _PICTURE_PIECE):
-            piece = [number, "" if at else media_type, data[at : at + _PICTURE_PIECE]]
-            self._write({"images": [piece]})
+            self._write({"images": [[number, "" if at else media_type, data[at : at + _PICTURE_PIECE]]]})
 
     def _begin(self) -> None:
         if not self.spoke:

@@ -326,8 +326,7 @@ class ModelHost(processes.HostServer):
             _LOG.exception("a request could not be read")
             # Only the kind of the error: its text may hold the request's key.
             failure = ProviderError(FailureKind.HOST, type(error).__name__)
-        told = {"kind": failure.kind, "detail": failure.detail, "retry_after": failure.retry_after}
-        return {"error": told}
+        return {"error": {"kind": failure.kind, "detail": failure.detail, "retry_after": failure.retry_after}}
 
     async def _asked(self, line: dict[str, Any]) -> dict[str, Any]:
         """Return the last line of the answer to a request. Raises ProviderError."""

@@ -52,9 +52,7 @@ class EventLines:
             self._rest.clear()
         if rest:
             self._rest.append(rest)
-        passed: list[bytes] = []
-        for line in lines:
-            passed += self._take(line)
+        passed = [piece for line in lines for piece in self._take(line)]
         self.size += len(rest)
         return b"".join(passed)
 

@@ -107,9 +107,7 @@ def is_streamed(kind: str, model: str) -> bool:
 
 def received_finish(stream: CustomStreamWrapper) -> bool:
     """Return whether the provider ended the answer; LiteLLM also calls a truncated answer finished."""
-    if stream.received_finish_reason is not None:
-        return True
-    return bool(_noted(stream, "received_finish"))
+    return stream.received_finish_reason is not None or bool(_noted(stream, "received_finish"))
 
 
 def without_answer(stream: CustomStreamWrapper) -> ProviderError | None:

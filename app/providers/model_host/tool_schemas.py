@@ -110,9 +110,8 @@ def legal_tools(kind: str, tools: Sequence[Tool], without: Sequence[str] = ()) -
         function, names = tool["function"], TrueNames()
         name = function["name"]
         try:
-            parameters = _top(function.get("parameters"), names)
-            if kind == "gemini":
-                parameters = _plain(parameters)
+            legal = _top(function.get("parameters"), names)
+            parameters = _plain(legal) if kind == "gemini" else legal
             json.dumps(parameters, allow_nan=False)
         except (TypeError, ValueError, AttributeError, RecursionError):
             left_out.append(name)
