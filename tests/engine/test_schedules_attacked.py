@@ -28,7 +28,7 @@ from app.core.schedule import (
 from app.core.session import Reason, Status
 from app.core.tool import ToolResult
 from app.engine.schedules import words_of
-from tests.builders import a_bench, a_log_store, until
+from tests.builders import Hang, a_bench, a_log_store, until
 from tests.engine.schedule_world import OwnClock, World, daily, world
 from tests.engine.test_turn import a_tool, agent, calling
 
@@ -123,6 +123,55 @@ async def test_who_flies_east_before_the_first_run_has_it_the_day_after(world: W
     zones.append(ZoneInfo("Asia/Seoul"))
     await world.look()
     assert world.begun == [] and world.schedules.next_at(made) == datetime(2026, 12, 1, 23, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("written", [False, True])
+@pytest.mark.parametrize("note", [1, 2, 3])
+async def test_a_kill_at_any_note_lets_nothing_run_twice(world: World, note: int, written: bool) -> None:
+    """Right before or after the first, second or third write of a run."""
+    made = await world.schedules.make(daily())
+    change, notes, there = world.documents.change_schedule_runs, 0, asyncio.Event()
+
+    async def cut(make: Callable[[tuple[ScheduleRun, ...]], tuple[ScheduleRun, ...]]) -> None:
+        nonlocal notes
+        notes += 1
+        if notes < note or written:
+            await change(make)
+        if notes == note:
+            there.set()
+            await asyncio.Event().wait()
+
+    world.documents.change_schedule_runs = cut  # type: ignore[assignment,method-assign]
+    world.clock.to("2026-12-01T08:00:00")
+    looking = asyncio.create_task(world.schedules.look())
+    await there.wait()
+    await end_tasks(looking)
+    await world.kill()
+    await world.look("2026-12-01T08:00:30")
+    await world.look("2026-12-01T08:01:00")
+    begins_later = note == 1 and not written
+    assert len(world.begun) == (0 if note == 1 and written else 1)
+    (state,) = [state for _, state, _ in world.states(made.id)]
+    # Where its session came to its end, that is what counts.
+    assert state == (
+        "ran" if begins_later or (note, written) in ((2, True), (3, False), (3, True)) else "paused"
+    )
+
+
+async def test_a_last_run_in_the_trash_does_not_keep_the_next_from_running(world: World) -> None:
+    made = await world.schedules.make(daily())
+    world.gate.clear()
+    world.bench.models.script += [[Hang()]]
+    await world.look("2026-12-01T08:00:00")
+    await until(lambda: bool(world.bench.models.hanging) and bool(world.rows(made.id)[0].session_id))
+    await world.bench.engine.delete(world.rows(made.id)[0].session_id)
+    world.gate.set()
+    await until(lambda: not world.schedules.is_running(made.id))
+    await world.bench.engine.folders.delete(world.bench.engine.folders.find("Morning").id)
+    await world.look("2026-12-02T08:00:00")
+    assert [state for _, state, _ in world.states(made.id)] == ["failed", "ran"]
+    (folder,) = world.bench.engine.folders.all()
+    assert [each.folder for each in world.bench.engine.sessions()] == [folder.id]
 
 
 async def test_two_at_once_begin_one_run(world: World) -> None:

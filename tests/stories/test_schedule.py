@@ -90,6 +90,22 @@ def test_what_is_read_later_has_its_full_path(
     assert made["command"][2:5] == whole and made["command"][-1] == "notes.md."
 
 
+def test_what_the_user_interrupts_is_paused_and_noted(
+    wire_home: dict[str, WireServer], data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    furnish(data_dir, wire_home)
+    monkeypatch.setattr(every_kind, "PIECE_S", 1.0)
+    assert here(*DAILY).status == 0
+    deadline = time.monotonic() + 60
+    with Running("schedule", "run", "Morning list", "--json") as running:
+        while not (begun := runs("Morning list")) or not begun[0]["session_id"]:
+            assert time.monotonic() < deadline
+        running.send(signal.SIGINT)
+        assert running.finish(30).status == 0
+    (run,) = runs("Morning list")
+    assert (run["state"], run["reason"]) == ("paused", "by_user")
+
+
 @pytest.mark.slow
 @pytest.mark.own_host
 def test_a_run_that_was_killed_is_paused_and_never_begins_again(

@@ -20,6 +20,8 @@ from app.engine.export.event_lines import fields_of
 from app.engine.schedules import Begin, Schedules, when_text, why_text
 from app.wiring import Moot
 
+# How long it is waited until a run is noted as paused.
+_PAUSED_S = 5.0
 Name = Annotated[str, Typed(text="schedule_name", metavar="NAME")]
 # The option by which each command takes a file; a workflow takes none.
 _FILE = {"ask": "--file", "council": "--file", "debate": "--context"}
@@ -120,7 +122,15 @@ async def schedule_run(run: CommandRun, name: Name) -> int:
     """Begin a run now, and follow it until it rests."""
     schedules = run.moot.engine.schedules
     schedules.begin = begin_in(run.moot)
-    await run.unless_interrupted(await schedules.run_now(schedules.find(name).id))
+    schedule = schedules.find(name)
+    running = await schedules.run_now(schedule.id)
+    await run.unless_interrupted(asyncio.shield(running))
+    session_id = schedules.runs(schedule.id)[0].session_id
+    if not running.done() and session_id and not run.interrupted.closing:
+        # As in any command the user pauses it, and what came of it is noted.
+        await run.moot.engine.pause(session_id)
+        await run.moot.engine.pause(session_id)
+        await asyncio.wait((running,), timeout=_PAUSED_S)
     return await schedule_runs(run, name)
 
 
