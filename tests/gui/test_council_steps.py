@@ -231,6 +231,7 @@ async def test_the_bar_says_what_is_done_while_nobody_speaks(person: Person) -> 
     assert not {"Voting…", "Judging…"} & {*texts_in(page.box)}
 
 
+@pytest.mark.slow
 async def test_a_council_is_forked_as_it_stood_at_an_earlier_verdict(person: Person) -> None:
     page = await heard(person)
     await ask(person, "council_debate")

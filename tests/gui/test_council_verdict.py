@@ -317,6 +317,7 @@ async def test_a_council_is_forked_after_a_round_and_goes_its_own_way(person: Pe
     await shot(person, "fork_first")
 
 
+@pytest.mark.slow
 async def test_a_verdict_that_was_seen_is_kept_as_read_and_moves_no_session(person: Person) -> None:
     page = await heard(person)
 
@@ -356,6 +357,7 @@ async def test_a_question_of_values_has_no_headline_until_the_user_wants_one(
     await until(lambda: person.find("council_weigh").text() == "Show what leads all the same")  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 async def test_a_what_if_verdict_says_which_votes_moved_for_what_was_said(
     person: Person, wire_home: dict[str, WireServer]
 ) -> None:

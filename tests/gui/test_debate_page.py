@@ -208,6 +208,7 @@ async def person(qapp, data_dir, wire_home):  # type: ignore[no-untyped-def]
         yield person
 
 
+@pytest.mark.slow
 async def test_a_blind_pick_is_offered_before_the_verdict_of_a_debate_is_read(
     person: Person, wire_servers
 ) -> None:  # type: ignore[no-untyped-def]
@@ -230,6 +231,7 @@ async def test_a_blind_pick_is_offered_before_the_verdict_of_a_debate_is_read(
     assert "not blind" in texts(page.blind) or "no longer blind" in texts(page.blind)
 
 
+@pytest.mark.slow
 async def test_while_another_judge_reads_the_offer_stays_and_the_verdict_before_is_unread(
     person: Person, wire_servers
 ) -> None:  # type: ignore[no-untyped-def]

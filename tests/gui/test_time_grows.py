@@ -212,6 +212,7 @@ def check(calls: list[Call]) -> None:
     assert not slow, "\n".join(f"{name}: {took}" for name, took in slow.items())
 
 
+@pytest.mark.slow
 def test_no_function_of_a_text_takes_seconds() -> None:
     calls = list(text_functions(*HERE))
     assert len(calls) > 100

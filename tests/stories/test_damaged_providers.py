@@ -12,6 +12,7 @@ from app.cli.exit_status import PAUSED_OR_STOPPED
 from app.core.errors import ProviderError
 from app.core.provider import ModelRequest
 from app.wiring import open_moot
+from tests.repeats import slow_after
 from tests.stories.processes import here, moot
 from tests.wire import Fault, WireServer, write_providers
 
@@ -50,7 +51,7 @@ def damage(data_dir: Path, how: str) -> str:
     return "providers.json:7 providers[0].base_url"
 
 
-@pytest.mark.parametrize("how", ["whole", "entry"])
+@pytest.mark.parametrize("how", slow_after(1, [("whole",), ("entry",)]))
 def test_nothing_is_sent(how: str, data_dir: Path, outside: socket.socket) -> None:
     with WireServer("openai") as private:
         write_providers(data_dir, [private])

@@ -27,6 +27,7 @@ from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot
 from tests.app_driver import at_window, until
 from tests.asked import Answers
+from tests.repeats import slow_after
 from tests.split_hosts import loaded_tool_host, own_host, split_tool_hosts  # noqa: F401
 from tests.stories.test_server_secrets import written
 from tests.tools.serving import allow, rude
@@ -153,7 +154,7 @@ async def test_a_password_is_typed_hidden_in_the_window(
         await check(engine, page.session_id, question.id, data_dir, wire_home["openai"], **given)
 
 
-@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("language", slow_after(1, [("en",), ("ko",)]))
 async def test_a_password_is_typed_hidden_in_the_terminal(
     moot: Moot, data_dir: Path, wire_home: dict[str, WireServer], language: str
 ) -> None:
@@ -183,6 +184,7 @@ async def test_a_password_is_typed_hidden_in_the_terminal(
     )
 
 
+@pytest.mark.slow
 async def test_a_password_on_the_command_line_is_not_asked_for_again(
     moot: Moot, data_dir: Path, wire_home: dict[str, WireServer]
 ) -> None:
@@ -198,6 +200,7 @@ async def test_a_password_on_the_command_line_is_not_asked_for_again(
     )
 
 
+@pytest.mark.slow
 async def test_a_password_is_typed_where_the_command_was_typed(
     qapp: object, data_dir: Path, wire_home: dict[str, WireServer]
 ) -> None:

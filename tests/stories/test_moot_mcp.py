@@ -14,6 +14,7 @@ from app.storage.access import WriterLock
 from app.storage.paths import DataPaths
 from tests.app_driver import until
 from tests.mcp_caller import TWO, begun, calling, first_session, numbered
+from tests.repeats import slow_after
 from tests.wire.fixtures import wire_home, wire_servers
 from tests.wire.replies import Answer, WireCall
 from tests.wire.server import WireServer
@@ -94,7 +95,7 @@ async def test_what_cannot_be_done_is_said_with_a_code(asked: WireServer, data_d
         await asyncio.gather(*both, return_exceptions=True)
 
 
-@pytest.mark.parametrize("by", ["variable", "ancestor"])
+@pytest.mark.parametrize("by", slow_after(1, [("ancestor",), ("variable",)]))
 async def test_an_agent_that_moot_has_started_cannot_call_it(
     asked: WireServer, data_dir: Path, by: str
 ) -> None:

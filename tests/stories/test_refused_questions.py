@@ -10,6 +10,7 @@ from app.core.events import Event, Notice
 from app.core.message import Consent, PromptType, Role
 from app.core.session import Status
 from app.wiring import open_moot
+from tests.repeats import slow_after
 from tests.split_hosts import loaded_tool_host, own_host, split_tool_hosts  # noqa: F401
 from tests.tools.serving import allow, rude
 from tests.wire import Answer, WireCall, WireServer
@@ -25,7 +26,7 @@ def twice(request: Recorded) -> Answer:
 
 
 @pytest.mark.threat("T12")
-@pytest.mark.parametrize(("how", "refused"), [("at once", 12), ("in turn", 8)])
+@pytest.mark.parametrize(("how", "refused"), slow_after(1, [("at once", 12), ("in turn", 8)]))
 async def test_a_session_is_told_once_for_each_call_that_questions_were_refused(
     data_dir: Path, wire_home: dict[str, WireServer], how: str, refused: int
 ) -> None:

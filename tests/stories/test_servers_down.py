@@ -17,6 +17,7 @@ from app.engine.council.commands import CouncilSetup
 from app.engine.debate.setup import DebateSetup
 from app.engine.engine import Engine
 from app.wiring import open_moot
+from tests.repeats import slow_after
 from tests.split_hosts import loaded_tool_host, own_host, split_tool_hosts  # noqa: F401
 from tests.stories.every_kind import furnish
 from tests.stories.group_crew import call, in_order
@@ -49,6 +50,7 @@ def write_servers(data_dir: Path) -> None:
         path.write_text(json.dumps({**document, "mcp_servers": list(entries)}), "utf-8")
 
 
+@pytest.mark.slow
 def test_the_next_run_names_it_again_and_what_waits_for_the_user_is_a_notice_too(
     data_dir: Path, wire_home: dict[str, WireServer]
 ) -> None:
@@ -120,7 +122,7 @@ KINDS: dict[str, tuple[Callable[[Engine], Awaitable[str]], set[str]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", slow_after(2, ((kind,) for kind in KINDS)))
 async def test_it_is_named_once_for_each_assistant_that_has_it(
     data_dir: Path, wire_home: dict[str, WireServer], kind: str
 ) -> None:
@@ -147,7 +149,7 @@ async def test_it_is_named_once_for_each_assistant_that_has_it(
     def listen(events: tuple[Event, ...]) -> None:
         notices.extend(one for one in events if isinstance(one, Notice) and one.code.startswith("server_"))
 
-    running.bus.subscribe(listen)
+    running.engine.bus.subscribe(listen)
     engine = running.engine
     try:
         await engine.servers.save((rude("dies"), McpServer(name="unknown", command="npx")))
