@@ -105,7 +105,8 @@ _DATE = re.compile(r"2\d\d\d-\d\d-\d\d", re.ASCII)
 
 def wrong_field(schedule: Schedule) -> str:
     """Return the name of a field that does not say what runs and when, "" for none."""
-    days = {Every.WEEK: range(7), Every.MONTH: range(1, 32)}.get(schedule.every, range(0))  # type: ignore[call-overload]
+    days = range(7) if schedule.every == Every.WEEK else range(0)
+    days = range(1, 32) if schedule.every == Every.MONTH else days
     once = schedule.every == Every.ONCE
     fits = {
         "every": schedule.every in tuple(Every),

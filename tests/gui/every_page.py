@@ -17,6 +17,7 @@ from app.core.definitions import Agent, Group, Leader, StepState, StepStatus, Wo
 from app.core.errors import Failure
 from app.core.events import MessageFinished, SessionStarted
 from app.core.ids import new_id
+from app.core.memory import Note
 from app.core.message import Author, CouncilPart, Message, PartData, Prompt, PromptType, Usage
 from app.core.servers import McpServer
 from app.core.session import (
@@ -75,6 +76,17 @@ AGENTS = (
     ),
     Agent(id="zyx-qa", name="Zyx QA", provider="gemini", model="gemini-zyx", tools=("web_fetch",)),
 )  # fmt: skip
+NOTES = (
+    Note(
+        id="n1",
+        text=USERS_WORDS * 3,
+        agent="zyx-architect",
+        origin="page",
+        source="https://zyx.example/",
+        at=AT,
+    ),
+    Note(id="n2", text=USERS_WORDS, agent="zyx-gone", local=True, at=AT),
+)
 CREW = Group(
     id="zyx-crew", name="Zyx Zyx", members=("zyx-architect", "zyx-qa"), instructions=USERS_WORDS,
     orchestrator=Leader(provider="openai", model="gpt-zyx"),
@@ -245,6 +257,7 @@ async def keep_all(data_dir: Path) -> None:
         await documents.assistants.change(lambda one=one: one)
     await documents.groups.change(lambda: CREW)
     await documents.change_mcp_servers(lambda _: SERVERS)
+    await documents.change_notes(lambda _: NOTES)
     store = JsonLogStore(paths)
     await store.open()
     for each, messages in sessions():
@@ -322,6 +335,8 @@ async def every_page(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     for agent_id in ("zyx-architect", "assistant"):
         desk.assistants.show_page(agent_id)
         yield await shown(f"assistant {agent_id}")
+    desk.assistants.show_memory()
+    yield await shown("memory")
     desk.group_commands.show_page("zyx-crew")
     yield await shown("group page")
     for decision in DECISIONS:

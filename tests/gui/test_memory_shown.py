@@ -1,12 +1,14 @@
 """Memory in the window: proposed in a chat, changed and kept, told in the next one, deleted and brought back."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 
-from app.core.memory import REMEMBER
+from app.core.memory import REMEMBER, Note, Origin
+from app.core.session import Folder
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.item_list import ItemList
 from app.gui.widgets.memory import MemorySection
@@ -158,3 +160,50 @@ async def test_a_note_is_typed_and_edited_on_the_page_and_left_out_of_a_session(
             if text == "First":
                 switch.trigger()
                 await until(lambda: desk.chat_page.session.chat.forgetful)
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize("language", ["en", "ko"])
+async def test_all_notes_are_listed_edited_and_deleted_in_one_place(
+    qapp: object, wire_home: dict[str, WireServer], data_dir: Path, language: str
+) -> None:
+    write_assistant(data_dir, "ann", provider="openai", tools=[REMEMBER])
+    async with at_window(data_dir, language=language) as person:
+        desk, words = person.window.controller, person.window.language
+        engine = desk.engine
+        folder = await engine.folders.save(Folder(id="", name="House"))
+        for note in (
+            Note(id="", text=DOGS, agent="ann"),
+            Note(id="", text="Breakfast is at 8.", folder=folder.id, local=True),
+            Note(id="", text="Left over.", agent="gone", origin=Origin.FILE, source="old.md"),
+        ):
+            await engine.memory.add(note)
+        desk.assistants.show_page("ann")
+        await until(lambda: person.sees("memory_all"))
+        await person.click("memory_all")
+        notes = person.find("all_memory_notes", ItemList)
+        await until(lambda: notes.count() == 3, what="the notes")
+        assert person.find("session_title").text() == words("memory.title")
+        deleted, near = words("memory.of_deleted"), words("memory.readers.local")
+        said = [notes.item(row).said for row in range(3)]
+        assert f"{deleted} · " in said[0] and "old.md" in said[0]
+        assert "House · " in said[1] and said[1].endswith(near) and said[2].startswith(f"{DOGS}, Ann · ")
+        # A new note needs somebody who remembers it.
+        assert not person.sees("all_memory_box") and not person.sees("all_memory_gauge")
+        notes.setCurrentRow(1)
+        await person.press("all_memory_notes", Qt.Key.Key_F2)
+        assert person.sees("all_memory_box")
+        await person.write("all_memory_box", "Breakfast is at 9.")
+        await person.click("all_memory_add")
+        await until(lambda: "Breakfast is at 9." in notes.item(1).said)
+        assert not person.sees("all_memory_box")
+        [note] = engine.memory.of(folder=folder.id)
+        assert (note.text, note.local) == ("Breakfast is at 9.", True)
+        await engine.folders.save(replace(folder, name="Inn"))
+        await until(lambda: "Inn · " in notes.item(1).said)
+        notes.setCurrentRow(0)
+        await person.press("all_memory_notes", Qt.Key.Key_Delete)
+        await until(lambda: notes.count() == 2, what="the deletion")
+        await until(lambda: person.sees("toast_action"))
+        await person.click("toast_action")
+        await until(lambda: notes.count() == 3, what="the note")

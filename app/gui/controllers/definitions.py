@@ -5,13 +5,14 @@ are with what runs them.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
-from PySide6.QtCore import QPoint, Signal
+from PySide6.QtCore import QPoint, Signal, SignalInstance
+from PySide6.QtWidgets import QScrollArea
 from shiboken6 import isValid
 
 from app.core.definitions import Agent, Group
@@ -40,8 +41,11 @@ from app.gui.files import user_files
 from app.gui.files.user_files import ask_for_file, ask_where, free_name, read_shared_file, write_shared_file
 from app.gui.navigation.side_bar import PartnerList, assistant_partners, group_partners
 from app.gui.tasks import Tasks
-from app.gui.widgets.controls import passing_menu
+from app.gui.widgets.boxes import frame, hbox
+from app.gui.widgets.controls import passing_menu, scrolling
 from app.gui.widgets.form import DefinitionEditor
+from app.gui.widgets.memory import MemorySection
+from app.gui.widgets.text import named, say
 from app.gui.window_frame import WindowFrame
 
 if TYPE_CHECKING:
@@ -336,6 +340,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
     def __init__(self, parts: Parts[WindowFrame], kinds: Kinds) -> None:
         super().__init__(parts, parts.engine.assistants, kinds)
         self._page: AssistantsPage | None = None
+        self._memory: QScrollArea | None = None
         # Those of the last ones to be added that were not taken.
         self._refused: dict[str, SeenSkill] = {}
         self._wire(parts.bridge)
@@ -407,21 +412,49 @@ class AssistantCommands(DefinitionCommands[Agent]):
             page.cards.delete_requested.connect(self.delete)
             page.editor.chat_requested.connect(self.chat)
             page.editor.duplicate_requested.connect(self.duplicate)
-            self._wire_memory(page.editor)
+            memory, section = self._engine.memory, page.editor.memory
+            self._run(section.written, lambda of, text: memory.edit(of, text, page.editor.definition_id))
+            section.all_requested.connect(self.show_memory)
+            self._wire_memory(section, partial(self._show_memory, page.editor), page.editor.shown)
             self.adopt(page.editor)
             self._window.add_page(page)
             self._page = page
             self.refresh()
         return self._page
 
-    def _wire_memory(self, editor: "AssistantEditor") -> None:
-        """Show the memory of the assistant in the editor, and let it be changed there."""
-        memory, section, bridge = self._engine.memory, editor.memory, self._bridge
+    def show_memory(self) -> None:
+        """Show what is remembered for all assistants and folders."""
+        if self._memory is None:
+            section = MemorySection(self._language, self._look, "all_memory", everyone=True)
+            body = frame("", hbox(section, margins=(24, 16, 24, 16)))
+            self._memory = say(named("memory_page", scrolling(body)), self._language, name="memory.title")
+            self._run(section.written, self._engine.memory.edit)
+            show, folders = partial(self._show_all_notes, section), self._bridge.folders_changed
+            self._wire_memory(section, show, folders, self._window.main_area.currentChanged)
+            self._window.add_page(self._memory)
+        self._window.show_page(self._memory, self._show_title)
+
+    def _wire_memory(
+        self,
+        section: MemorySection,
+        show: Callable[[], Coroutine[Any, Any, None]],
+        *news: SignalInstance,
+    ) -> None:
+        """Show a memory as it is now, and let it be changed there."""
+        bridge, name = self._bridge, section.objectName()
         self._answer_proposals(section.cards)
-        self._run(section.written, lambda of, text: memory.edit(of, text, editor.definition_id))
         self._run(section.delete_requested, self._delete_note)
-        for news in (bridge.memory_changed, bridge.memory_proposed, bridge.assistants_changed, editor.shown):
-            news.connect(lambda *_: self._tasks.replace("memory", self._show_memory(editor)))
+        for each in (bridge.memory_changed, bridge.memory_proposed, bridge.assistants_changed, *news):
+            each.connect(lambda *_: self._tasks.replace(name, show()))
+
+    async def _show_all_notes(self, section: MemorySection) -> None:
+        engine = self._engine
+        if self._window.main_area.currentWidget() is not self._memory:
+            return
+        names = {agent.id: agent.name for agent in engine.assistants.all()}
+        names |= {folder.id: folder.name for folder in engine.folders.all()}
+        section.show_memory(engine.memory.all(), 0, names)
+        section.cards.show_proposals(await engine.memory.open())
 
     async def _show_memory(self, editor: "AssistantEditor") -> None:
         memory, agent_id, section = self._engine.memory, editor.definition_id, editor.memory
@@ -513,8 +546,10 @@ class AssistantCommands(DefinitionCommands[Agent]):
             self._page.editor.set_choices(self.choices())
 
     def _show_title(self) -> None:
-        if self._page is not None and self._window.main_area.currentWidget() is self._page:
-            self._window.top_bar.show_title(self._language("side.assistants"))
+        shown = self._window.main_area.currentWidget()
+        if shown is not None and shown in (self._page, self._memory):
+            key = "side.assistants" if shown is self._page else "memory.title"
+            self._window.top_bar.show_title(self._language(key))
 
 
 Ids = tuple[str, ...]

@@ -1,6 +1,6 @@
 """What assistants remember, on screen: cards of what is proposed, and the list of an assistant's notes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -127,12 +127,12 @@ class ProposalCards(QWidget):
 
 
 class NoteList(ItemList):
-    """An assistant's notes, the newest first; F2 or E edits one, Delete deletes it."""
+    """Notes, the newest first; F2 or E edits one, Delete deletes it."""
 
     EDITS = (*ItemList.EDITS, Qt.Key.Key_E)
 
-    def __init__(self, language: Language, look: Look) -> None:
-        super().__init__(look, "memory_notes", _ROWS)
+    def __init__(self, language: Language, look: Look, name: str) -> None:
+        super().__init__(look, name, _ROWS)
         self._language = language
         say(self, language, name="memory.title")
         self.doubleClicked.connect(lambda _index: self.edit_requested.emit(self.current_id()))
@@ -143,43 +143,54 @@ class NoteList(ItemList):
         self.add_delete(menu, words("memory.delete"), row_id)
         return menu
 
-    def show_notes(self, notes: Sequence[Note]) -> None:
-        """Show these notes."""
-        self.show_rows([self._row_of(note) for note in notes])
+    def show_notes(self, notes: Sequence[Note], names: Mapping[str, str] | None) -> None:
+        """Show these notes, each with whose it is if there are `names` of assistants and folders."""
+        self.show_rows([self._row_of(note, names) for note in notes])
         self.setFixedHeight(self.rows_height())
         self.setVisible(bool(notes))
 
-    def _row_of(self, note: Note) -> RowItem:
+    def _row_of(self, note: Note, names: Mapping[str, str] | None) -> RowItem:
         words, text, icon = self._language, visible(note.text), _ICONS.get(note.origin, "")
-        second = f"{visible(origin_text(words.texts, note))} · {words.age(note.at)}"
+        whose = (names or {}).get(note.agent or note.folder, words("memory.of_deleted"))
+        said = (*((whose,) if names is not None else ()), origin_text(words.texts, note), words.age(note.at))
+        second = " · ".join(map(visible, said))
         mark = words("memory.readers.local") if note.local else ""
         return RowItem(id=note.id, title=text, second=second, note=mark, icon=icon, tip=text)
 
 
 class MemorySection(QWidget):
-    """An assistant's memory: what is proposed, all notes, and how much of them is told.
+    """An assistant's memory: what is proposed, all notes, and how much of them is told. That of `everyone`
+    has the notes of all assistants and folders, and none can be added there.
 
     Signals: written(id, text) from the box below, of a new note with the id ""; delete_requested(id) of the
-    list.
+    list; all_requested.
     """
 
     written = Signal(str, str)
+    all_requested = Signal()
 
-    def __init__(self, language: Language, look: Look) -> None:
+    def __init__(
+        self, language: Language, look: Look, name: str = "memory", *, everyone: bool = False
+    ) -> None:
+        """The names of its parts begin with `name`."""
         super().__init__()
-        self.setObjectName("memory_section")
+        self.setObjectName(f"{name}_section")
         self._language, self._edited, self._notes = language, "", dict[str, Note]()
-        self.cards, self.list = ProposalCards(language, look, "memory"), NoteList(language, look)
+        self._everyone = everyone
+        self._names: Mapping[str, str] = {}
+        self.cards, self.list = ProposalCards(language, look, name), NoteList(language, look, f"{name}_notes")
         title, self.count = say(plain_label("section"), language, "memory.title"), plain_label("hint")
-        self.gauge = named("memory_gauge", QProgressBar(textVisible=False, maximum=MOST_TOLD))
+        self.gauge = named(f"{name}_gauge", QProgressBar(textVisible=False, maximum=MOST_TOLD))
         self.gauge.setFixedHeight(4)
         say(self.gauge, language, name="memory.gauge")
-        self.told = named("memory_told", plain_label("hint"))
+        self.told = named(f"{name}_told", plain_label("hint"))
         self._none = say(Paragraph("hint"), language, "memory.none")
-        self.box = note_box(language, "memory_box", lines=1, hint="memory.write")
-        self.add = button("", "memory_add", self._on_add)
+        self.box = note_box(language, f"{name}_box", lines=1, hint="memory.write")
+        self.add = button("", f"{name}_add", self._on_add)
+        every = say(button("link", f"{name}_all", self.all_requested), language, "memory.all")
+        show_if(not everyone, self.gauge, self.told, every)
         where = say(Paragraph("hint"), language, "memory.where")
-        head = hbox(title, self.count, STRETCH, spacing=8)
+        head = hbox(title, self.count, STRETCH, every, spacing=8)
         gauge = hbox((self.gauge, 1), self.told, spacing=10)
         foot = hbox((self.box, 1), self.add, spacing=8)
         parts = (head, gauge, self.cards, self._none, self.list, foot, where, STRETCH)
@@ -189,21 +200,24 @@ class MemorySection(QWidget):
         self.box.submitted.connect(self._on_add)
         self.box.textChanged.connect(self._show_box)
         self._tokens = 0
-        language.follow(lambda: self.show_memory(tuple(self._notes.values()), self._tokens))
+        language.follow(lambda: self.show_memory(tuple(self._notes.values()), self._tokens, self._names))
 
-    def show_memory(self, notes: Sequence[Note], told: int) -> None:
-        """Show an assistant's notes, the newest first, and how many tokens of them it is told."""
-        self._notes = {note.id: note for note in notes}
+    def show_memory(self, notes: Sequence[Note], told: int, names: Mapping[str, str] | None = None) -> None:
+        """Show notes, the newest first, and how many tokens of them an assistant is told; those of everyone
+        with the names of their assistants and folders.
+        """
+        self._notes, self._names = {note.id: note for note in notes}, names or {}
         self.count.setText(str(len(notes) or ""))
         self._tokens = told
         self.gauge.setValue(min(told, MOST_TOLD))
         self.told.setText(self._language("memory.told", told=f"{told:,}", most=f"{MOST_TOLD:,}"))
         self._none.setVisible(not notes)
-        self.list.show_notes(notes)
+        self.list.show_notes(notes, self._names if self._everyone else None)
         self._edited = self._edited if self._edited in self._notes else ""
         self._show_box()
 
     def _show_box(self) -> None:
+        show_if(self._edited or not self._everyone, self.box, self.add)
         self.add.setText(self._language("memory.save" if self._edited else "memory.add"))
         self.add.setEnabled(may_keep(self.box))
 
