@@ -679,7 +679,7 @@ class VersionController(PageController):
         super().__init__(parts)
         self._page = page
         page.message_action_requested.connect(self._on_action)
-        page.version_requested.connect(self._on_version)
+        page.transcript.version_requested.connect(page.asking(self._on_version))
 
     def _on_action(self, session_id: str, message_id: str, action: str) -> None:
         live = self._engine.live(session_id)

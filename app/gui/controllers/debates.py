@@ -55,15 +55,15 @@ class VerdictController(Controller):
 
     def _wire_decision(self, view: DecisionView, sessions: SessionController) -> None:
         """Connect going on, voting checks, what is kept of a verdict, and the blind pick."""
-        debates, councils = self._engine.debates, self._engine.councils
+        debates, councils, asking = self._engine.debates, self._engine.councils, view.asking
         view.pause_requested.connect(sessions.pause)
         view.resume_requested.connect(sessions.resume)
         self._run(view.check_skip_requested, debates.skip_check)
-        self._run(view.check_again_requested, debates.check_again)
-        self._run(view.weigh_requested, councils.weigh)
-        self._run(view.verdict_read, councils.note_read)
-        self._run(view.blind_requested, councils.ask_blind)
-        self._run(view.blind_picked, councils.pick)
+        self._run(view.verdict.check_requested, asking(debates.check_again))
+        self._run(view.verdict.weigh_requested, asking(councils.weigh))
+        self._run(view.verdict.read, asking(councils.note_read))
+        self._run(view.blind.asked, asking(councils.ask_blind))
+        self._run(view.blind.picked, asking(councils.pick))
         view.blind.offers = lambda: self._state.flag(OFFERS_BLIND, True)
         view.blind.offers_chosen.connect(lambda on: self._state.keep(OFFERS_BLIND, on))
         view.provider_requested.connect(partial(self._window.settings_requested.emit, "providers"))
@@ -275,11 +275,11 @@ class DebateController(VerdictController):
         panel.discussion.rename_requested.connect(sessions.ask_name)
         for view in views:
             self._wire_decision(view, sessions)
-            view.stop_requested.connect(sessions.stop)
+            view.controls.stop_requested.connect(view.asking(sessions.stop))
             self._wire_held_turn(view)
             self._run(view.say_requested, self._say)
             view.target.changed.connect(partial(self._on_view_changed, view))
-            view.attachment_removed.connect(self._on_attachment_removed)
+            view.composer.strip.removed.connect(view.asking(self._on_attachment_removed))
             view.setup_requested.connect(self._setup_for(view))
             self._wire_outcome(view)
             self._answer_cards(view)
@@ -291,11 +291,12 @@ class DebateController(VerdictController):
 
         def answer(asked: SignalInstance, way: Callable[..., Work]) -> None:
             # One at a time.
-            asked.connect(lambda item, *of: self._tasks.start(f"resume {item}", way(item, *of)))
+            start = self._tasks.start
+            asked.connect(view.asking(lambda item, *of: start(f"resume {item}", way(item, *of))))
 
-        answer(view.turn_retry_requested, held.retry)
-        answer(view.turn_skip_requested, held.skip)
-        answer(view.without_requested, held.go_on_without)
+        answer(view.controls.retry_requested, held.retry)
+        answer(view.controls.skip_requested, held.skip)
+        answer(view.controls.without_requested, held.go_on_without)
         answer(view.retake_requested, held.retake)
 
     def _wire_summary(self) -> None:
@@ -319,7 +320,7 @@ class DebateController(VerdictController):
     def _wire_outcome(self, view: DebateView) -> None:
         """Connect the actions on a debate that is over."""
         view.blind_price, view.judges = self._blind_price, self._engine.debates.judges
-        self._run(view.verdict_requested, self._engine.councils.judge)
+        self._run(view.verdict.judge_requested, view.asking(self._engine.councils.judge))
         start, fork = self._tasks.start, self._engine.debates.fork
         view.turns_wanted.connect(lambda item: start("turns", self._offer_turns(view, item)))
         view.fork_requested.connect(lambda *turn: start("fork", self._show_new(view, fork(*turn))))
@@ -449,10 +450,10 @@ class CouncilController(VerdictController):
         page.prices_wanted.connect(lambda pairs: start(self._then(partial(ask, pairs), page.refresh)))
         self._run(page.debate_requested, councils.debate)
         self._run(page.more_requested, councils.further)
-        self._run(page.argue_requested, councils.argue)
-        self._run(page.fork_requested, self._fork)
-        self._run(page.retry_requested, councils.retry)
-        self._run(page.use_requested, councils.choose)
+        self._run(page.verdict.argue_requested, page.asking(councils.argue))
+        self._run(page.box.fork_requested, page.asking(self._fork))
+        self._run(page.columns.retry_requested, page.asking(councils.retry))
+        self._run(page.columns.use_requested, page.asking(councils.choose))
         self._run(page.options_chosen, councils.edit_options)
         self._run(page.ask_requested, self._ask)
         page.reading_requested.connect(lambda: self._window.settings_requested.emit("chats", ""))

@@ -7,9 +7,9 @@ to all.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
-from PySide6.QtCore import QObject, Qt, Signal, SignalInstance
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.core.draft import Draft
@@ -31,6 +31,7 @@ from app.gui.widgets.text import Paragraph
 
 # What has to start before a model is asked: the process that asks it, or a model on this computer.
 PROCESS, MODEL = "process", "model"
+Answer = TypeVar("Answer")
 
 
 class ConversationView(QWidget):
@@ -82,9 +83,9 @@ class ConversationView(QWidget):
         self._connect_cards()
         self.transcript.follow(look, language)
 
-    def asking(self, signal: SignalInstance) -> Callable[..., None]:
-        """Return what emits a signal with the id of the session shown before what it is called with."""
-        return lambda *said: signal.emit(self.session_id, *said)
+    def asking(self, act: Callable[..., Answer]) -> Callable[..., Answer]:
+        """Return what calls `act` with the id of the session shown before what it is called with itself."""
+        return lambda *said: act(self.session_id, *said)
 
     def _connect_cards(self) -> None:
         """Let the cards of questions and calls speak for the session."""
@@ -94,7 +95,7 @@ class ConversationView(QWidget):
         cards.written.connect(self._on_text_changed)
         cards.came.connect(self._on_card_came)
         cards.left.connect(lambda: self.composer.box.setFocus())
-        transcript.stop_turn_requested.connect(self.asking(self.stop_turn_requested))
+        transcript.stop_turn_requested.connect(self.asking(self.stop_turn_requested.emit))
 
     def _on_card_came(self) -> None:
         # Also if another window is active, so that the question has the focus on return.

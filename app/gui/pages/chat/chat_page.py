@@ -43,9 +43,8 @@ class ChatPage(ConversationView):
     """Shows a chat, or the page for a new session; requests carry the session's id, "" for a new chat.
 
     Signals: send_requested(session, text, attachments), edit_requested(session, message, text, attachments),
-    message_action_requested(session, message, action), version_requested(session, turn, step),
-    stop_requested(session), resume_requested(session), begin_requested(text, attachments) where a new session
-    is no chat.
+    message_action_requested(session, message, action), stop_requested(session), resume_requested(session),
+    begin_requested(text, attachments) where a new session is no chat.
     """
 
     KIND = ChatSession
@@ -53,7 +52,6 @@ class ChatPage(ConversationView):
     send_requested = Signal(str, str, object)
     edit_requested = Signal(str, str, str, object)
     message_action_requested = Signal(str, str, str)
-    version_requested = Signal(str, str, int)
     stop_requested = Signal(str)
     resume_requested = Signal(str)
     begin_requested = Signal(str, object)
@@ -401,8 +399,8 @@ class ChatPage(ConversationView):
         composer.message_submitted.connect(self._on_submitted)
         transcript.typing.can_stop = True
         for stopped in (composer.stop_requested, transcript.stop_requested, self.box.stop_requested):
-            stopped.connect(self.asking(self.stop_requested))
-        self.working.stop_requested.connect(self.asking(self.stop_turn_requested))
+            stopped.connect(self.asking(self.stop_requested.emit))
+        self.working.stop_requested.connect(self.asking(self.stop_turn_requested.emit))
         composer.edit_cancelled.connect(self._leave_editing)
         self.box.member_called.connect(composer.message_box.begin_with)
         self.result.criteria.message_wanted.connect(lambda message_id: self.go_to(f"{message_id}:0"))
@@ -412,9 +410,8 @@ class ChatPage(ConversationView):
         self.result.previewed.connect(self.transcript.setHidden)
         self.result.rest.clicked.connect(self._on_rest)
         self.queue.written.connect(self._on_written)
-        self.state_line.resume_requested.connect(self.asking(self.resume_requested))
+        self.state_line.resume_requested.connect(self.asking(self.resume_requested.emit))
         transcript.action_requested.connect(self._on_action)
-        transcript.version_requested.connect(self.asking(self.version_requested))
         self._language.changed.connect(self._retranslate)
 
     def _close_open(self) -> bool:

@@ -129,12 +129,8 @@ class CouncilPage(DecisionView):
 
     debate_requested = Signal(str, int, str)
     more_requested = Signal(str, str)
-    argue_requested = Signal(str, str)
     prices_wanted = Signal(object)
     reading_requested = Signal()
-    fork_requested = Signal(str, int, int)
-    retry_requested = Signal(str, str)
-    use_requested = Signal(str, str)
     ask_requested = Signal(str, str, object)
     options_chosen = Signal(str, object)
     people_changed = Signal()
@@ -456,19 +452,15 @@ class CouncilPage(DecisionView):
         box, composer = self.box, self._follow_up
         box.asked.connect(self._on_asked)
         box.judge_chosen.connect(self._on_judge)
-        box.fork_requested.connect(self.asking(self.fork_requested))
         self._hide.toggled.connect(self._on_hide)
         self.steps.marks_changed.connect(self._show_marks)
         columns = self.columns
-        columns.use_requested.connect(self.asking(self.use_requested))
-        columns.retry_requested.connect(self.asking(self.retry_requested))
         columns.more_requested.connect(self.target.ask_only)
         columns.link_requested.connect(self.link_requested)
         columns.picture_requested.connect(self.picture_requested)
         columns.settings_requested.connect(lambda who: self.provider_requested.emit(self._provider_of(who)))
         self.differences.cite_requested.connect(self.show_cited)
         self.verdict.join_requested.connect(lambda: self.more_requested.emit(self.session_id, "join"))
-        self.verdict.argue_requested.connect(self.asking(self.argue_requested))
         self.verdicts.chosen.connect(self.refresh)
         self.glance.edit_requested.connect(self._on_edit)
         self.finder = ColumnFinder(self.find_bar, self._searched, self._into_sight)
@@ -509,4 +501,4 @@ class CouncilPage(DecisionView):
             return
         options = self.now.record.options()
         dialog = OptionsDialog(self._language, [(option.id, option.text) for option in options], self)
-        dialog.open_for(self.asking(self.options_chosen))
+        dialog.open_for(self.asking(self.options_chosen.emit))

@@ -123,15 +123,10 @@ class DebateView(DecisionView):
     # Whether the controls have a head.
     HEADED = True
 
-    stop_requested = Signal(str)
-    turn_retry_requested = Signal(str)
-    turn_skip_requested = Signal(str)
-    without_requested = Signal(str, str)
-    retake_requested = Signal(str, str)
+    composer: AttachingComposer
+    retake_requested = Signal(str)
     say_requested = Signal(str, str, object, object)
-    attachment_removed = Signal(str, object, int)
     setup_requested = Signal(str)
-    verdict_requested = Signal(str, str)
     turns_wanted = Signal(str)
     fork_requested = Signal(str, str)
     again_requested = Signal(str)
@@ -144,7 +139,6 @@ class DebateView(DecisionView):
         self.target = Target(language, look, "debate_target", box)
         super().__init__(language, look, composer)
         composer.strip.setObjectName("debate_attachments")
-        self._composer = composer
         self.controls = DebateControls(language, look, prefix="debate_", headed=self.HEADED)
         self._blind_price = ""
         self.blind_price: Callable[[DebateSession, Messages], str] = lambda *_said: ""
@@ -296,10 +290,10 @@ class DebateView(DecisionView):
 
     @property
     def draft(self) -> Draft:
-        return replace(super().draft, attachments=self._composer.attachments())
+        return replace(super().draft, attachments=self.composer.attachments())
 
     def _show_draft(self, draft: Draft) -> None:
-        self._composer.strip.show_attachments(draft.attachments)
+        self.composer.strip.show_attachments(draft.attachments)
         super()._show_draft(draft)
 
     def _show_speaking(self, event: TurnStarted) -> None:
@@ -391,20 +385,11 @@ class DebateView(DecisionView):
             self._show_composer()
 
     def _connect(self) -> None:
-        controls, composer = self.controls, self._composer
+        controls, composer = self.controls, self.composer
         controls.retry_due.connect(lambda: self._say(""))
-        for asked, wanted in (
-            (controls.pause_requested, self.pause_requested),
-            (controls.resume_requested, self.resume_requested),
-            (controls.stop_requested, self.stop_requested),
-            (controls.retry_requested, self.turn_retry_requested),
-            (controls.skip_requested, self.turn_skip_requested),
-            (controls.check_skip_requested, self.check_skip_requested),
-            (controls.without_requested, self.without_requested),
-            (composer.strip.removed, self.attachment_removed),
-            (self.verdict.judge_requested, self.verdict_requested),
-        ):
-            asked.connect(self.asking(wanted))
+        controls.pause_requested.connect(self.asking(self.pause_requested.emit))
+        controls.resume_requested.connect(self.asking(self.resume_requested.emit))
+        controls.check_skip_requested.connect(self.asking(self.check_skip_requested.emit))
         add = composer.strip.add
         composer.box.long_text_given.connect(lambda text: add((pasted_text(text, self._language),)))
         composer.message_submitted.connect(self._on_submitted)
@@ -430,7 +415,7 @@ class DebateView(DecisionView):
 
     def _on_action(self, message_id: str, action: str) -> None:
         if action == RETRY:
-            self.retake_requested.emit(self.session_id, message_id)
+            self.retake_requested.emit(message_id)
         elif action == FORK:
             self.fork_requested.emit(self.session_id, message_id)
         elif action in SUMMARY_ACTIONS:
@@ -480,7 +465,7 @@ class DiscussionView(DebateView):
 
     def _lay_out(self) -> None:
         self._sides = stack(self._discussion, self._judged_side)
-        self._composer.foot.insertWidget(0, self.target)
+        self.composer.foot.insertWidget(0, self.target)
         foot = frame("", vbox(self.composer, self.after, margins=(16, 8, 16, 16)))
         vbox(self.topic, inside=self._about, margins=(16, 0, 16, 6))
         page = frame("", vbox(self.controls, self._about, (self._sides, 1), foot, spacing=0))
@@ -494,13 +479,10 @@ class DiscussionView(DebateView):
         super()._connect()
         sides, after = {VERDICT: VERDICT, DISCUSSION: DEBATE}, self.after
         self.controls.side_chosen.connect(lambda side: self._open_step(sides[side]))
-        for asked, wanted in (
-            (after.turns_wanted, self.turns_wanted),
-            (after.fork_requested, self.fork_requested),
-            (after.again_requested, self.again_requested),
-            (after.export_requested, self.export_requested),
-        ):
-            asked.connect(self.asking(wanted))
+        after.turns_wanted.connect(self.asking(self.turns_wanted.emit))
+        after.fork_requested.connect(self.asking(self.fork_requested.emit))
+        after.again_requested.connect(self.asking(self.again_requested.emit))
+        after.export_requested.connect(self.asking(self.export_requested.emit))
         after.new_requested.connect(self._on_new)
 
 
@@ -528,7 +510,7 @@ class DebatePage(DebateView):
             way.setMaximumWidth(BARE if self.width() < WORDY else ANY_SIZE)
 
     def offer_turns(self, turns: Sequence[Message]) -> None:
-        fork = self.asking(self.fork_requested)
+        fork = self.asking(self.fork_requested.emit)
         debate_controls.open_above(debate_controls.turns_menu(self, turns, fork, self._language), self.more)
 
     def _show_step(self, reached: Mapping[str, str | None]) -> None:
@@ -554,7 +536,7 @@ class DebatePage(DebateView):
         row = hbox(*((way, 0, low) for way in ways), (self.composer, 1), spacing=8)
         foot = vbox(controls, row, margins=(MARGIN, 6, MARGIN, 12), spacing=6)
         vbox(self.steps, self._about, (self._places, 1), foot, inside=self, spacing=0)
-        put_first(self.target, self._composer, ways)
+        put_first(self.target, self.composer, ways)
 
     def _connect(self) -> None:
         super()._connect()
@@ -563,7 +545,7 @@ class DebatePage(DebateView):
 
     def _ask(self, judge: str) -> None:
         self._open_step(VERDICT)
-        self.verdict_requested.emit(self.session_id, judge)
+        self.verdict.judge_requested.emit(judge)
 
     def _fill(self) -> None:
         """Fill the menu with what else can be done."""
@@ -578,8 +560,8 @@ class DebatePage(DebateView):
             text = " · ".join((words("council.blind"), self._blind_price))
             menu.addAction(text, self._on_blind).setObjectName("council_blind")
         for key, asked in (("fork", self.turns_wanted), ("again", self.again_requested)):
-            menu.addAction(words(f"verdict.{key}"), self.asking(asked)).setObjectName(f"debate_{key}")
+            menu.addAction(words(f"verdict.{key}"), self.asking(asked.emit)).setObjectName(f"debate_{key}")
         exports = named("export_menu", QMenu(words("verdict.export"), menu))
-        debate_controls.add_exports(exports, self.asking(self.export_requested), words)
+        debate_controls.add_exports(exports, self.asking(self.export_requested.emit), words)
         menu.addMenu(exports)
         menu.addAction(words("verdict.new"), self._on_new).setObjectName("debate_new")

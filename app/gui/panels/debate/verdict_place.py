@@ -155,11 +155,6 @@ class DecisionView(ConversationView):
     pause_requested = Signal(str)
     resume_requested = Signal(str)
     check_skip_requested = Signal(str)
-    check_again_requested = Signal(str, str)
-    weigh_requested = Signal(str)
-    verdict_read = Signal(str)
-    blind_requested = Signal(str)
-    blind_picked = Signal(str, str)
     decision_requested = Signal(str)
 
     steps: DecisionSteps
@@ -181,7 +176,7 @@ class DecisionView(ConversationView):
         self._judged_side = VerdictPlace(language, look)
         if self.STEPS:
             self.decision = YourDecision(language, look)
-            self.decision.opened.connect(self.asking(self.decision_requested))
+            self.decision.opened.connect(self.asking(self.decision_requested.emit))
             # What the last three steps show.
             self._ending = QWidget()
             self._tabs = frame("", vbox(self._judged_side.verdicts))
@@ -193,13 +188,8 @@ class DecisionView(ConversationView):
         verdict, blind = self._judged_side.verdict, self._judged_side.blind
         self.verdict, self.verdicts, self.blind = verdict, self._judged_side.verdicts, blind
         verdict.cite_requested.connect(self.show_cited)
-        verdict.weigh_requested.connect(self.asking(self.weigh_requested))
-        verdict.read.connect(self.asking(self.verdict_read))
-        verdict.check_requested.connect(self.asking(self.check_again_requested))
         verdict.decision_requested.connect(self._on_decide)
         verdict.blind_requested.connect(self._on_blind)
-        blind.asked.connect(self.asking(self.blind_requested))
-        blind.picked.connect(self.asking(self.blind_picked))
         blind.closed.connect(self._on_blind_closed)
 
     @property
