@@ -89,13 +89,15 @@ async def test_the_focus_can_be_seen(person, theme):
     person.window.look.choose(theme)
     stops = [stop for stop in await walk(person, form(person).name) if form(person).isAncestorOf(stop)]
     person.use_keyboard()
+    person.window.activateWindow()
     for stop, other in itertools.pairwise(stops):
         other.setFocus()
-        await person.settle(0)
+        await until(other.hasFocus)
         plain = stop.grab().toImage()
         stop.setFocus(Qt.FocusReason.TabFocusReason)
-        await person.settle(0)
-        assert stop.grab().toImage() != plain, stop.objectName()
+        # The focus comes once the window is active, which takes a moment where other windows were.
+        await until(stop.hasFocus)
+        await until(lambda: stop.grab().toImage() != plain, what=f"the focus of {stop.objectName()}")  # noqa: B023
 
 
 @pytest.mark.slow
