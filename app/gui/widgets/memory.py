@@ -188,13 +188,14 @@ class MemorySection(QWidget):
         self.box = note_box(language, f"{name}_box", lines=1, hint="memory.write")
         self.add = button("", f"{name}_add", self._on_add)
         every = say(button("link", f"{name}_all", self.all_requested), language, "memory.all")
-        show_if(not everyone, self.gauge, self.told, every)
         where = say(Paragraph("hint"), language, "memory.where")
         head = hbox(title, self.count, STRETCH, every, spacing=8)
         gauge = hbox((self.gauge, 1), self.told, spacing=10)
         foot = hbox((self.box, 1), self.add, spacing=8)
         parts = (head, gauge, self.cards, self._none, self.list, foot, where, STRETCH)
         vbox(*parts, inside=self, margins=(0, 4, 0, 4), spacing=9)
+        # Only now: what is shown without a parent is a window, which takes the keyboard.
+        show_if(not everyone, self.gauge, self.told, every)
         self.delete_requested = self.list.delete_requested
         self.list.edit_requested.connect(self._on_edit)
         self.box.submitted.connect(self._on_add)
