@@ -22,7 +22,7 @@ MUTANTS = [
     pytest.param("debate.director", "if debate.failures >= MAX_FAILURES:\n        due", "if False:\n        due", 0, "D5: a failed turn|D4", id="failed-turns-forgotten"),
     pytest.param("debate.director", "len(present) < MIN_PARTICIPANTS", "len(present) < 1", 1, "D7", id="too-few-unnoticed"),
     pytest.param("turns.context", "MIN_WAIT = 10.0", "MIN_WAIT = 5.0", 0, "D6: waited too little", id="waits-too-little"),
-    pytest.param("turns.speaker_turn", "if retried or seconds_to_wait", "if seconds_to_wait", 0, "D6: waits to ask", id="retries-for-ever"),
+    pytest.param("turns.speaker_turn", "if retried or turns_context.seconds_to_wait", "if turns_context.seconds_to_wait", 0, "D6: waits to ask", id="retries-for-ever"),
     pytest.param("turns.context", "error.kind != FailureKind.RATE_LIMIT", "False", 1, "D6: quota", id="retries-quota"),
     pytest.param("turns.context", "if seconds <= MAX_WAIT else None", "", 2, "a wait nobody", id="waits-for-ever"),
     pytest.param("turns.speaker_turn", "content=self.content,", 'content="",', 1, "D11", id="text-lost"),

@@ -21,11 +21,11 @@ MUTANTS = [
     ("state.state == StepStatus.CANCELLED or ", ""),
     (" and state.state != StepStatus.FAILED}", "}"),
     (
-        "when_skipped == WhenSkipped.BLOCKS or state.reason == Reason.BLOCKED",
-        "when_skipped == WhenSkipped.BLOCKS",
+        "when_skipped == definitions.WhenSkipped.BLOCKS or state.reason == Reason.BLOCKED",
+        "when_skipped == definitions.WhenSkipped.BLOCKS",
     ),
     (
-        "when_skipped == WhenSkipped.BLOCKS or state.reason == Reason.BLOCKED",
+        "when_skipped == definitions.WhenSkipped.BLOCKS or state.reason == Reason.BLOCKED",
         "state.reason == Reason.BLOCKED",
     ),
     ("if blocked:", "if False:"),

@@ -79,7 +79,7 @@ AGENTS = (
 NOTES = (
     Note(
         id="n1",
-        text=USERS_WORDS * 3,
+        text=" ".join((USERS_WORDS,) * 3),
         agent="zyx-architect",
         origin="page",
         source="https://zyx.example/",
