@@ -103,6 +103,8 @@ class World:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        # Here the thread outlives its process: what it was given is written before the next process reads.
+        await self.documents.load()
         self.gate.set()
         await self.start()
 
