@@ -170,6 +170,13 @@ def is_here(status: ProviderStatus, model: str) -> bool:
     return status.local and stays_here(status) and not model.endswith(("-cloud", ":cloud"))
 
 
+def is_own_server(status: ProviderStatus) -> bool:
+    """Say whether a provider is a server on this computer, with models that the user took."""
+    kind = catalog.provider_kind(status.config.kind)
+    is_server = kind is not None and not kind.in_moot and status.local
+    return is_server and bool(status.config.models) and stays_here(status)
+
+
 def check_provider(config: catalog.ProviderConfig) -> catalog.ProviderConfig:
     """Return a provider as it may be saved. Raises BadInput that names what is wrong with it."""
     if not _ID.fullmatch(config.id):

@@ -10,9 +10,11 @@ from app.core.council import Participant
 from app.core.definitions import Agent
 from app.core.message import Attachment
 from app.core.provider import ProviderStatus
+from app.engine.council.panels import assembled
 from app.engine.debate.modes import role_text, system_prompt
 from app.engine.debate.perspective import TRANSCRIPT_PERSONA, Turn, transcript_request
 from app.engine.debate.setup import Candidate, candidates_of
+from app.engine.providers import status_of
 from tests.builders import PROMPTS, Bench, a_bench, a_debate, a_log_store, a_setup
 from tests.memory import MemorySecrets
 
@@ -191,3 +193,32 @@ def test_external_agents_that_may_run_debate_where_nobody_has_a_key() -> None:
     keyed = status("openai", "openai", key_source="keyring")
     assert chosen(built_in, *agents, keyed) == ["openai", "openai"]
     assert chosen(built_in) == [EMBEDDED, EMBEDDED]
+
+
+def test_a_server_of_the_users_own_decides_with_a_model_of_each_of_three_families() -> None:
+    def chosen(
+        *models: str, address: str = "http://127.0.0.1:11434/v1", key: str = ""
+    ) -> list[tuple[str, str]]:
+        ollama = ProviderConfig(id="ollama", kind="ollama", base_url=address, models=models)
+        configs = (
+            ollama,
+            ProviderConfig(id="openai", kind="openai"),
+            ProviderConfig(id=EMBEDDED, kind=EMBEDDED),
+        )
+        secrets = MemorySecrets(openai=key) if key else MemorySecrets()
+        statuses = [status_of(config, secrets, "") for config in configs]
+        seats = [each.participant for each in candidates_of((), statuses) if each.chosen]
+        if seats[0].provider == "ollama":
+            assert [seat.model for seat in assembled(statuses, {})] == [seat.model for seat in seats]
+        return [(seat.name, seat.model) for seat in seats]
+
+    four = ("llama3.1:8b", "llama3.2:3b", "qwen3:8b", "gemma3:12b", "mistral:7b")
+    assert chosen(*four) == [(name, name) for name in ("llama3.1:8b", "qwen3:8b", "gemma3:12b")]
+    assert chosen(*four[:3]) == [(name, name) for name in ("llama3.1:8b", "qwen3:8b")]
+    # What Ollama runs elsewhere is not chosen unasked.
+    assert chosen("llama3.1:8b", "qwen3:480b-cloud", "gemma3:12b")[1] == ("gemma3:12b", "gemma3:12b")
+    assert [model for _name, model in chosen("llama3.1:8b", "llama3.2:3b")] == ["llama3.1:8b", "llama3.2:3b"]
+    # A server that nobody took, and one elsewhere, are not: nor is any beside a provider with a key.
+    assert {model for _name, model in chosen()} == {EMBEDDED_MODEL}
+    assert {model for _name, model in chosen(*four, address="http://models.example/v1")} == {EMBEDDED_MODEL}
+    assert all(model.startswith("gpt") for _name, model in chosen(*four, key="k"))

@@ -14,6 +14,7 @@ from app.core.session import MIN_ROUNDS
 from app.engine.debate.families import family_of
 from app.engine.debate.setup import distinct, voice_of
 from app.engine.library.definitions import Definitions, LibraryKind
+from app.engine.providers import is_here, is_own_server
 from app.engine.scores import ENOUGH, Score
 
 # How participants are asked who are no panel.
@@ -55,10 +56,10 @@ def assembled(statuses: Sequence[ProviderStatus], scores: Mapping[str, Score]) -
         for model in dict.fromkeys((status.default_model, *status.models)):
             score = scores.get(f"{status.config.id}/{model}")
             known = score is not None and score.count >= ENOUGH
-            # Who downloaded a model wants to hear it.
-            own = status.config.kind == LOCAL
+            # Who downloaded a model, or serves it, wants to hear it.
+            own = status.config.kind == LOCAL or (is_own_server(status) and is_here(status, model))
             if model and (known or own or model == status.default_model):
-                called = model if own else voice_of(status, model)
+                called = voice_of(status, model)
                 seat = Participant(id=new_id(), name=called, provider=status.config.id, model=model)
                 rated = score.after if known and score is not None else 2.0
                 found.setdefault(family_of(model), []).append((rated, place, seat))

@@ -21,13 +21,15 @@ from app.engine.debate.modes import MODES, with_sides
 from app.engine.debate.replies import MOST_OPTIONS, each_once, numbered_options, one_line
 from app.engine.library.agents import AgentModel
 from app.engine.names import USER_NAMES, normal
-from app.engine.providers import ProviderProblem
+from app.engine.providers import ProviderProblem, is_here, is_own_server
 
 MAX_PARTICIPANTS = 12
 MAX_NAME = 60
 MAX_ROLE = 2_000
 TITLE_LENGTH = 120
 MIN_OPTIONS = 2
+# So many models of a single server are chosen from the start.
+MOST_FAMILIES = 3
 
 
 class DebateSetup(session.DebateChoices):
@@ -243,8 +245,9 @@ def candidates_of(
     """Return who can be chosen: the assistants, each provider's model, and the two participants
     of the built-in model.
 
-    Each assistant comes with its model. Two are chosen from the start: of providers that have a key, else
-    external agents, else models downloaded for this computer, else Ada and Ben.
+    Each assistant comes with its model. Chosen from the start are providers that have a key, else external
+    agents, else the user's own servers, else models downloaded for this computer, else Ada and Ben: of each
+    one model, of a single provider two, and of a single own server as many as three families.
     """
     by_id = {status.config.id: status for status in statuses}
     assistants = [(agent, used) for agent, used in agents if agent.enabled and used.provider in by_id]
@@ -254,22 +257,19 @@ def candidates_of(
     ready = [status for status in remote if status.ready]
     with_key = [status for status in ready if status.key_source]
     first = with_key or [status for status in ready if status.config.kind == catalog.PROGRAM]
+    first = first or [status for status in ready if is_own_server(status)]
     downloaded = [] if first else local_debaters(statuses)
     for status in remote:
-        voice = voice_of(status, status.default_model)
-        chosen = status in first
         if status.config.kind == LOCAL:
             others = (model for model in status.models if model not in {each.model for each in downloaded})
             candidates += [Candidate(participant, status, chosen=True) for participant in downloaded]
             candidates += [Candidate(_seat(f"local-{item}", item, status, item), status) for item in others]
             continue
-        seats = [_seat(status.config.id, voice, status, status.default_model)]
-        if first == [status]:
-            second = status.models[1] if len(status.models) > 1 else status.default_model
-            name = voice_of(status, second)
-            name = name if name != voice else f"{voice} 2"
-            seats.append(_seat(f"{status.config.id}-2", name, status, second))
-        candidates += [Candidate(seat, status, chosen) for seat in seats]
+        names: list[str] = []
+        for place, model in enumerate(_offered(status, alone=first == [status]), 1):
+            seat_id = status.config.id if place == 1 else f"{status.config.id}-{place}"
+            names.append(distinct(voice_of(status, model), names))
+            candidates.append(Candidate(_seat(seat_id, names[-1], status, model), status, status in first))
     for status in (item for item in enabled if item.config.kind == EMBEDDED):
         for place, voice in enumerate(EMBEDDED_VOICES):
             chosen = not first and not downloaded and place < MIN_PARTICIPANTS and status.ready
@@ -283,11 +283,30 @@ def candidates_of(
     return candidates
 
 
+def _offered(status: ProviderStatus, *, alone: bool) -> Sequence[str]:
+    """Return the models of a provider that are offered: its usual one, and more where it is `alone`."""
+    if not alone:
+        return (status.default_model,)
+    here = [model for model in status.models if is_own_server(status) and is_here(status, model)]
+    families = _families(here)
+    if len(families) > 1:
+        return families[:MOST_FAMILIES]
+    return (status.default_model, status.models[1] if len(status.models) > 1 else status.default_model)
+
+
+def _families(models: Sequence[str]) -> list[str]:
+    """Return of each family of models the first."""
+    found: dict[str, str] = {}
+    for model in models:
+        found.setdefault(family_of(model), model)
+    return list(found.values())
+
+
 def voice_of(status: ProviderStatus, model: str) -> str:
     """Return the name of a provider's participant; that of the model where the provider has but an
-    address.
+    address, or is a server with models of any maker.
     """
-    if status.config.kind == COMPATIBLE and model:
+    if model and (status.config.kind in (COMPATIBLE, LOCAL) or is_own_server(status)):
         return last_part(model)
     kind = provider_kind(status.config.kind)
     return status.config.label or (kind.voice if kind else "") or status.config.id
@@ -301,8 +320,7 @@ def local_debaters(statuses: Sequence[ProviderStatus]) -> list[Participant]:
     if not ready:
         return []
     [status] = ready
-    first = status.models[0]
-    second = next((model for model in status.models if family_of(model) != family_of(first)), first)
+    first, second = (*_families(status.models), status.models[0])[:2]
     name = second if second != first else f"{first} 2"
     return [_seat("local-1", first, status, first), _seat("local-2", name, status, second)]
 
