@@ -16,9 +16,12 @@ async def test_the_default_stays_with_the_users_own_server_that_does_not_run(tmp
     # Nobody set up a usual entry whose server was never there.
     usual = ProviderConfig(id="ollama", kind="ollama")
     await made.documents.change_providers(lambda known: (usual, *known[1:]))
-    made.models.silent = {"ollama"}
-    await made.engine.look_for_servers()
-    assert [one.name for one in made.engine.models_for(None)] == ["remote1/model-1"]
+    # Nor did anybody take the models of the one that is there.
+    for made.models.silent in ({"ollama"}, set()):
+        await made.engine.look_for_servers()
+        assert [one.name for one in made.engine.models_for(None)] == ["remote1/model-1"]
+    await made.documents.change_providers(lambda known: (replace(usual, models=("qwen3:8b",)), *known[1:]))
+    assert [one.name for one in made.engine.models_for(None)] == ["ollama/qwen3:8b"]
     await made.engine.shutdown()
 
 

@@ -161,10 +161,15 @@ async def test_a_written_prompt_is_for_debates_like_the_one_that_began_with_it(p
     assert (kept.system_prompt, kept.prompt_for[:6]) == ("You are Claude, against GPT.", "roles:")
 
 
-async def test_a_local_server_that_does_not_run_is_not_offered(person):
-    await until(lambda: not card_of(person, "ollama").tick.isEnabled())
-    await person.click("add_voice")
-    assert person.sees("set_up_ollama")
+async def test_a_local_server_that_does_not_run_is_not_offered(qapp, data_dir):
+    # This computer may have one that runs at the usual place.
+    with WireServer("ollama") as server:
+        write_providers(data_dir, [server])
+    async with at_window(data_dir) as person:
+        person.window.controller.debates.show_setup()
+        await until(lambda: not card_of(person, "ollama").tick.isEnabled())
+        await person.click("add_voice")
+        assert person.sees("set_up_ollama")
 
 
 @pytest.mark.slow

@@ -284,15 +284,16 @@ def look_of(models: Sequence[AgentModel]) -> SeenAs:
 
 
 def _is_meant(status: ProviderStatus) -> bool:
-    """Return whether a provider that is not ready is the one that the user set up: nothing goes
-    to the next one instead.
+    """Return whether a provider is ready, or what the user set up: nothing goes to the next one instead of
+    one whose entry cannot be read, or whose server does not run.
 
-    Its entry cannot be read, or its server does not run. A usual entry whose server was never there is not
-    meant.
+    The usual entry of a server on this computer is not meant before the user took its models.
     """
     own = bool(status.config.base_url or status.config.models)
-    silent = own and status.problem == ProviderProblem.NO_SERVER
-    return silent or status.problem == ProviderProblem.UNREADABLE
+    kind = provider_kind(status.config.kind)
+    if status.local and not own and kind is not None and not kind.in_moot:
+        return False
+    return status.ready or status.problem in (ProviderProblem.NO_SERVER, ProviderProblem.UNREADABLE)
 
 
 @dataclass(eq=False, repr=False)
@@ -323,8 +324,8 @@ class AgentDirectory:
             return self.model(agent.provider, agent.model)
         if caller is not None:
             return caller
-        ready = (provider for provider in self._providers() if provider.ready or _is_meant(provider))
-        first = min(ready, key=lambda status: status.config.kind == EMBEDDED, default=None)
+        meant = (provider for provider in self._providers() if _is_meant(provider))
+        first = min(meant, key=lambda status: status.config.kind == EMBEDDED, default=None)
         return self.model(first.config.id, first.default_model) if first else self.model(EMBEDDED, "")
 
     def has_provider(self, provider_id: str) -> bool:
