@@ -6,7 +6,6 @@ import it late and only if `available()`.
 
 import importlib.util
 import os
-import subprocess
 import sys
 from functools import cache
 
@@ -54,6 +53,9 @@ def sandbox_problem() -> str:
 @cache
 def _may_begin(python: str) -> bool:
     """Return whether this process may make what the sandbox begins with; a child process tries it."""
+    # Each start imports this module, and few ever get here.
+    import subprocess
+
     try:
         tried = subprocess.run([python, "-I", "-S", "-c", _NAMESPACE], capture_output=True, check=False)
     except OSError:
