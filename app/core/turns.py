@@ -80,17 +80,18 @@ class Turns:
 
     def put(self, message: Message) -> None:
         """Add a message or replace the one with its id, which keeps its place in the tree."""
-        known = message.id in self.messages
-        self.messages[message.id] = message
-        self.names[message.author.id] = message.author.name
+        message_id, author, turn_id = message.id, message.author, message.turn_id
+        known = message_id in self.messages
+        self.messages[message_id] = message
+        self.names[author.id] = author.name
         if known:
             return
-        turn_id, parent = message.turn_id, message.parent_turn_id
-        self._whole.setdefault(turn_id, []).append(message.id)
+        parent = message.parent_turn_id
+        self._whole.setdefault(turn_id, []).append(message_id)
         if message.role == Role.SUMMARY:
-            self._summaries.setdefault(message.through, []).append(message.id)
+            self._summaries.setdefault(message.through, []).append(message_id)
         elif turn_id not in self._firsts:
-            self._firsts[turn_id] = message.id
+            self._firsts[turn_id] = message_id
             if parent is None:
                 self._versions.setdefault((message.follows, message.role), []).append(turn_id)
                 self._roots[turn_id] = turn_id
@@ -263,9 +264,10 @@ class Turns:
         that it called.
         """
         whole = self.whole(turn_id)
-        plain = len(whole) == 1 and not whole[0].tool_calls and turn_id not in self._called
-        if plain or turn_id in folded:
+        if turn_id in folded:
             return [Item(ItemKind.SAID, whole[0], called)]
+        if turn_id not in self._called and not any(message.tool_calls for message in whole):
+            return [Item(ItemKind.SAID, message, called) for message in whole]
         about, below = _about_calls(whole), dict(self._called.get(turn_id, {}))
         told = {each.id for messages in about.values() for each in messages}
         items: list[Item | _Called] = []

@@ -72,7 +72,7 @@ def whole_rows(turns: Turns, root: str, folded: Collection[str] = ()) -> Iterato
     """Yield the rows of a root turn one by one and without gaps."""
     speakers: dict[str, str] = {}
     for item in turns.read([root], folded):
-        kind, message, groups, *_ = item
+        kind, message, groups = item[:3]
         turn_id = groups[-1] if groups else root
         if turn_id not in speakers:
             # The first of a turn: a called one has a head, which names who speaks.
@@ -191,7 +191,7 @@ class TurnBook(Turns):
         """Add a message or replace the one with its id."""
         if message.retakes:
             self._retaken.add(message.retakes)
-        if message.id not in self.messages:
+        if self._over and message.id not in self.messages:
             self._over.discard(message.turn_id)
         super().put(message)
 
