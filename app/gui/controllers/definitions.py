@@ -410,17 +410,20 @@ class AssistantCommands(DefinitionCommands[Agent]):
             page.bring_in_requested.connect(self.bring_in)
             page.cards.order_chosen.connect(self.reorder)
             page.cards.delete_requested.connect(self.delete)
-            page.editor.chat_requested.connect(self.chat)
-            page.editor.duplicate_requested.connect(self.duplicate)
-            memory, section = self._engine.memory, page.editor.memory
-            self._run(section.written, lambda of, text: memory.edit(of, text, page.editor.definition_id))
-            section.all_requested.connect(self.show_memory)
-            self._wire_memory(section, partial(self._show_memory, page.editor), page.editor.shown)
-            self.adopt(page.editor)
+            page.editor_made.connect(partial(self._adopt_editor, page))
             self._window.add_page(page)
             self._page = page
             self.refresh()
         return self._page
+
+    def _adopt_editor(self, page: "AssistantsPage") -> None:
+        editor, memory = page.editor, self._engine.memory
+        editor.chat_requested.connect(self.chat)
+        editor.duplicate_requested.connect(self.duplicate)
+        self._run(editor.memory.written, lambda of, text: memory.edit(of, text, editor.definition_id))
+        editor.memory.all_requested.connect(self.show_memory)
+        self._wire_memory(editor.memory, partial(self._show_memory, editor), editor.shown)
+        self.adopt(editor)
 
     def show_memory(self) -> None:
         """Show what is remembered for all assistants and folders."""
@@ -693,14 +696,18 @@ class GroupCommands(DefinitionCommands[Group]):
             page.form.new_member_requested.connect(
                 lambda: self._tasks.start("new member", self._make_member(page.definition_id))
             )
-            page.editor.duplicate_requested.connect(
-                lambda id_: self._tasks.start(f"copy {id_}", self._copy_member(page.definition_id, id_))
-            )
-            self._assistants.adopt(page.editor)
+            page.editor_made.connect(partial(self._adopt_editor, page))
             self._window.add_page(page)
             self._page = page
             self.refresh()
         return self._page
+
+    def _adopt_editor(self, page: "GroupPage") -> None:
+        start = self._tasks.start
+        page.editor.duplicate_requested.connect(
+            lambda id_: start(f"copy {id_}", self._copy_member(page.definition_id, id_))
+        )
+        self._assistants.adopt(page.editor)
 
     def _made(self, name: str) -> Group:
         return Group(id=new_id(), name=name)

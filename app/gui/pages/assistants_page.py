@@ -5,7 +5,7 @@ Its form: name, model, instructions, tools, sub-agents, servers, skills and limi
 arrives while the assistant is busy, and the folder it works in.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,7 @@ from app.gui.widgets.badge import Avatar, initials, told_apart
 from app.gui.widgets.boxes import STRETCH, FontFitting, Frame, frame, hbox, hold_width, set_across, vbox
 from app.gui.widgets.choices import ChipList, ChipOption
 from app.gui.widgets.controls import ENTER, Choice, TextBox, TickBox, button
-from app.gui.widgets.form import NARROW, DefinitionEditor, Field, Form, Sentence
+from app.gui.widgets.form import NARROW, DefinitionEditor, Field, Form, Sentence, Steps
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.memory import MemorySection
 from app.gui.widgets.model_choice import AnswerStyleChoice, ModelChoice
@@ -411,9 +411,8 @@ class AssistantEditor(FontFitting, DefinitionEditor[Agent]):
         back = button("plain", "assistant_banner_back", self._show_again)
         self._banner_back = say(back, language, "assistant.version.back")
         self.form = AssistantForm(language, look)
-        self.memory = MemorySection(language, look)
-        if embedded:
-            self.memory.hide()
+        if not embedded:
+            self.memory = MemorySection(language, look)
         self.named = self.form.name
         self._lay_out()
         self.form.changed.connect(self._on_changed)
@@ -480,8 +479,9 @@ class AssistantEditor(FontFitting, DefinitionEditor[Agent]):
 
     def _fit(self) -> None:
         across = not self._embedded and self.width() >= tall(BESIDE)
-        set_across(self._body, across)
-        hold_width(self.memory, MEMORY_WIDTH if across else 0)
+        if not self._embedded:
+            set_across(self._body, across)
+            hold_width(self.memory, MEMORY_WIDTH if across else 0)
         beside = MEMORY_WIDTH + MARGIN if across else 0
         self.form.fit(self.width() - 2 * MARGIN - beside)
 
@@ -548,7 +548,8 @@ class AssistantEditor(FontFitting, DefinitionEditor[Agent]):
         said = hbox((self._banner_text, 1), self._banner_back, self._banner_act, margins=(14, 8, 10, 8))
         self._banner = frame("banner", said)
         self._banner.setProperty("tone", "accent")
-        self._body = hbox((self.form, 1), self.memory, margins=(MARGIN, 0, MARGIN, 18), spacing=MARGIN)
+        beside = () if self._embedded else (self.memory,)
+        self._body = hbox((self.form, 1), *beside, margins=(MARGIN, 0, MARGIN, 18), spacing=MARGIN)
         body = frame("", self._body)
         rows = hbox(*head, margins=edges, spacing=10), hbox(self._banner, margins=edges)
         form = controls.scrolling(body, keeps_bar=True)
@@ -615,8 +616,12 @@ class AssistantCards(ItemList):
 
 
 class AssistantsPage(QWidget):
-    """Cards at the left, if they fit, and the editor; emits the user's requests."""
+    """Cards at the left, if they fit, and the editor; emits the user's requests.
 
+    The editor is made in the next turns of the event loop, which emit `editor_made`.
+    """
+
+    editor_made = Signal()
     new_requested = Signal()
     bring_in_requested = Signal()
 
@@ -625,27 +630,54 @@ class AssistantsPage(QWidget):
         self.setObjectName("assistants_page")
         self._language = language
         self._agents: dict[str, Agent] = {}
-        self._tools: Sequence[ToolChoice] = ()
+        self._choices = Choices()
+        # The id of the assistant in the editor, also of one that is not made yet.
+        self._shown_id = ""
+        # Whether the editor takes the keyboard once it is made.
+        self._wants_focus = False
         self._built_in: frozenset[str] = frozenset()
         self._title = say(plain_label("field"), language, "side.assistants")
         self.cards = AssistantCards(language, look, "assistant_cards")
         say(self.cards, language, name="side.assistants")
         new = button("", "assistants_new", self.new_requested).dress(look, "plus", "text")
         self._new = say(new, language, "assistant.new")
-        self.editor = AssistantEditor(language, look)
+        self._editor: AssistantEditor | None = None
         self._side = Frame("cards")
         self._side.setFixedWidth(CARDS_WIDTH)
         self._lay_out()
         self.cards.chosen.connect(self.show_assistant)
         self.cards.edit_requested.connect(self._on_edit)
-        self._show_cards(self.editor.definition_id)
+        self._show_cards("")
+        self._steps = Steps(self, self._make_editor(look))
+
+    @property
+    def editor(self) -> AssistantEditor:
+        """The editor of the chosen assistant."""
+        self._steps.finish()
+        assert self._editor is not None
+        return self._editor
+
+    def _make_editor(self, look: Look) -> Iterator[None]:
+        yield
+        editor = AssistantEditor(self._language, look)
+        yield
+        self._editor = editor
+        self._beside.addWidget(editor, 1)
+        editor.set_choices(self._choices)
+        self.editor_made.emit()
+        if self._shown_id in self._agents:
+            self._show_in_editor(self._shown_id)
+        yield
+        if self._wants_focus:
+            self.take_focus()
 
     def set_assistants(self, agents: Sequence[Agent], built_in: frozenset[str], choices: Choices) -> None:
         """Show these assistants; the one in the editor stays if it still exists."""
         self._agents = {agent.id: agent for agent in agents}
-        self._built_in, self._tools = built_in, choices.tools
-        self.editor.set_choices(choices)
-        shown = self.editor.definition_id
+        self._built_in, self._choices = built_in, choices
+        if self._editor is not None:
+            self._editor.set_choices(choices)
+        shown = self._shown_id
         if shown not in self._agents:
             shown = next(iter(self._agents), "")
         self._show_cards(shown)
@@ -660,7 +692,9 @@ class AssistantsPage(QWidget):
 
     def take_focus(self) -> None:
         """Focus the cards, or the name where only the editor fits."""
-        (self.cards if self._side.isVisible() else self.editor.form.name).setFocus()
+        self._wants_focus = self._editor is None and not self._side.isVisible()
+        if not self._wants_focus:
+            (self.cards if self._side.isVisible() else self.editor.form.name).setFocus()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -672,26 +706,30 @@ class AssistantsPage(QWidget):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self.editor.save_now()
+        if self._editor is not None:
+            self._editor.save_now()
 
     def _on_edit(self, agent_id: str) -> None:
         self.show_assistant(agent_id)
         self.editor.form.name.setFocus()
 
     def _show_in_editor(self, agent_id: str) -> None:
+        self._shown_id = agent_id
+        if self._editor is None:
+            return
         agents = tuple(self._agents.values())
         others = [agent.name for agent in agents if agent.id != agent_id]
         built_in = agent_id in self._built_in
-        self.editor.show_assistant(self._agents[agent_id], built_in=built_in, others=others)
+        self._editor.show_assistant(self._agents[agent_id], built_in=built_in, others=others)
 
     def _show_cards(self, chosen: str) -> None:
         marks = dict.fromkeys(self._built_in, self._language("assistant.mark.built_in"))
         self.cards.fixed = self._built_in
-        self.cards.show_assistants(tuple(self._agents.values()), self._tools, marks, chosen)
+        self.cards.show_assistants(tuple(self._agents.values()), self._choices.tools, marks, chosen)
 
     def _lay_out(self) -> None:
         bring_in = button("plain", "assistants_bring_in", self.bring_in_requested)
         say(bring_in, self._language, "assistant.bring_in")
         foot = hbox(self._new, bring_in, STRETCH)
         vbox(self._title, (self.cards, 1), foot, inside=self._side, margins=(16, 14, 12, 14), spacing=9)
-        hbox(self._side, (self.editor, 1), inside=self, spacing=0)
+        self._beside = hbox(self._side, inside=self, spacing=0)

@@ -283,10 +283,8 @@ class Choice(Unwheeled, QtWidgets.QComboBox):
 
     def __init__(self, look: Look) -> None:
         super().__init__()
-        self._look = look
+        self._look, self._is_dressed = look, False
         self.setSizePolicy(QtWidgets.QSizePolicy.Policy.Maximum, QtWidgets.QSizePolicy.Policy.Fixed)
-        # Qt's own delegate of a drop-down list ignores the style sheet.
-        self.setItemDelegate(QtWidgets.QStyledItemDelegate(self))
         self.currentIndexChanged.connect(lambda _index: self.updateGeometry())
 
     def offer(self, offered: Iterable[tuple[object, str]], chosen: object = None) -> None:
@@ -318,7 +316,18 @@ class Choice(Unwheeled, QtWidgets.QComboBox):
     def minimumSizeHint(self) -> QtCore.QSize:
         return QtCore.QSize(min(self.sizeHint().width(), 90), super().minimumSizeHint().height())
 
+    def dress(self) -> None:
+        """Make the list as it is shown, once: it takes ten times as long as the rest, and a page has many."""
+        if not self._is_dressed:
+            self._is_dressed = True
+            self._dress()
+
+    def _dress(self) -> None:
+        # Qt's own delegate of a drop-down list ignores the style sheet.
+        self.setItemDelegate(QtWidgets.QStyledItemDelegate(self))
+
     def showPopup(self) -> None:
+        self.dress()
         room = self.screen().availableGeometry().width()
         self.view().setMinimumWidth(min(self.view().sizeHintForColumn(0) + 24, room))
         super().showPopup()

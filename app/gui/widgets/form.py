@@ -240,17 +240,7 @@ class Form(QtWidgets.QFrame):
         self._across: list[QtWidgets.QBoxLayout] = []
         self._steps: Steps | None = None
         self._column = vbox(inside=self, spacing=spacing)
-        # Tab follows the order of the fields, also while some have no row yet.
-        self._waiting = QtWidgets.QWidget(self)
-        self._waiting.hide()
-        for line in lines:
-            for field in _fields_of(line):
-                self._add(field)
-                for widget in (field.control, *field.beside, *field.under):
-                    widget.setParent(self._waiting)
-            if isinstance(line, QtWidgets.QWidget):
-                line.setParent(self._waiting)
-        for field in inner:
+        for field in (*(field for line in lines for field in _fields_of(line)), *inner):
             self._add(field)
         language.follow(self._retranslate)
 
@@ -274,6 +264,15 @@ class Form(QtWidgets.QFrame):
 
     def lay_out_in_steps(self) -> None:
         """Make the first line of rows now, and the others in the next turns of the event loop."""
+        # Tab follows the order of the fields, also while some have no row yet.
+        waiting = QtWidgets.QWidget(self)
+        waiting.hide()
+        for line in self._lines:
+            for field in _fields_of(line):
+                for widget in (field.control, *field.beside, *field.under):
+                    widget.setParent(waiting)
+            if isinstance(line, QtWidgets.QWidget):
+                line.setParent(waiting)
         self._steps = Steps(self, self._build())
 
     def fill(self, record: object, *, fixed: bool = False) -> None:

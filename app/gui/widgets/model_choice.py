@@ -60,10 +60,6 @@ class ModelChoice(Choice):
         finder.setCompletionMode(QtWidgets.QCompleter.CompletionMode.PopupCompletion)
         finder.setFilterMode(Qt.MatchFlag.MatchContains)
         finder.setMaxVisibleItems(8)
-        for view, whole in ((self.view(), False), (finder.popup(), True)):
-            view.setItemDelegate(ModelLines(look, self.facts_of, self, whole=whole))
-            if isinstance(view, QtWidgets.QListView):
-                view.setUniformItemSizes(True)
         self.editTextChanged.connect(self._on_text_changed)
         self._clicked_into = False
         self.lineEdit().installEventFilter(self)
@@ -107,6 +103,12 @@ class ModelChoice(Choice):
         self._fixed = fixed
         self.lineEdit().setReadOnly(fixed)
 
+    def _dress(self) -> None:
+        for view, whole in ((self.view(), False), (self.completer().popup(), True)):
+            view.setItemDelegate(ModelLines(self._look, self.facts_of, self, whole=whole))
+            if isinstance(view, QtWidgets.QListView):
+                view.setUniformItemSizes(True)
+
     def showPopup(self) -> None:
         if not self._fixed:
             super().showPopup()
@@ -114,9 +116,11 @@ class ModelChoice(Choice):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         # Arrow keys would change the choice.
         if not self._fixed:
+            self.dress()
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
+        self.dress()
         super().focusInEvent(event)
         self._clicked_into = event.reason() == Qt.FocusReason.MouseFocusReason and not self._fixed
 

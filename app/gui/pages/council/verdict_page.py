@@ -208,7 +208,7 @@ class VerdictPage(Fitting, CitingPage):
         super().__init__(language, look)
         self.setObjectName("verdict_page")
         self._shown: Judged | None = None
-        self._step, self._beside = VERDICT, False
+        self._step, self._beside, self._is_old = VERDICT, False, False
         self._chosen = ""
         self.held_up: Callable[[str], tuple[int, int]] = lambda _state: (0, 0)
         """Returns how many results of a state turned out right, of how many that are known;
@@ -230,11 +230,11 @@ class VerdictPage(Fitting, CitingPage):
 
     def show_verdict(self, judged: Judged, step: str = VERDICT) -> None:
         """Show a debate or a council, in the step VOTES what all voted alone; what is shown already stays."""
-        if (judged, step) == (self._shown, self._step):
+        if (judged, step) == (self._shown, self._step) and not self._is_old:
             return
         if self._shown is None or (self._shown.session.id, self._step) != (judged.session.id, step):
             self._page.verticalScrollBar().setValue(0)
-        self._shown, self._step = judged, step
+        self._shown, self._step, self._is_old = judged, step, False
         focus = boxes.focused_in(self) or boxes.focused_in(self.over_form)
         focused = focus.objectName() if focus is not None else ""
         empty(self._columns)
@@ -275,6 +275,8 @@ class VerdictPage(Fitting, CitingPage):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        if self._is_old:
+            self._show_again()
         self._tell_read()
 
     def _tell_read(self) -> None:
@@ -286,10 +288,14 @@ class VerdictPage(Fitting, CitingPage):
             self.read.emit()
 
     def refresh(self) -> None:
-        """Show the verdict again, after the journal or the language has changed."""
-        judged, self._shown = self._shown, None
-        if judged is not None:
-            self.show_verdict(judged, self._step)
+        """Show the verdict again, after the journal or the language has changed: now, or with the page."""
+        self._is_old = True
+        if self.isVisible():
+            self._show_again()
+
+    def _show_again(self) -> None:
+        if self._shown is not None:
+            self.show_verdict(self._shown, self._step)
 
     def show_form(self, *, beside: bool) -> None:
         """Say whether the form of the decision stands beside the verdict, which then does not lead to it;

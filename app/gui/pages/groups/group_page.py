@@ -1,5 +1,6 @@
 """The page of a group: its form at the left, and the editor of the chosen member."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -14,7 +15,7 @@ from app.gui.display.appearance import Language, Look, tall
 from app.gui.pages.assistants_page import CARDS, MODEL, STYLE, AssistantCards, AssistantEditor, Choices
 from app.gui.widgets.boxes import ANY_SIZE, STRETCH, Fitting, frame, hbox, vbox
 from app.gui.widgets.controls import NumberBox, TextBox, TickBox, button, scrolling
-from app.gui.widgets.form import DefinitionEditor, Field, Form, Sentence
+from app.gui.widgets.form import DefinitionEditor, Field, Form, Sentence, Steps
 from app.gui.widgets.model_choice import AnswerStyleChoice, ModelChoice
 from app.gui.widgets.text import Paragraph, name_button, named, plain_label, plain_tip, say, show_or_hide
 
@@ -182,16 +183,18 @@ class GroupForm(Form):
 class GroupPage(Fitting, DefinitionEditor[Group]):
     """Shows a group; emits `save_requested` with it as edited, a moment after a change.
 
-    `tools` are the buttons for the bar over the page. If the editor does not fit, a member to edit is
-    requested with `member_requested`.
+    `tools` are the buttons for the bar over the page. The editor is made in the next turns of the event loop,
+    which emit `editor_made`. If it does not fit, a member to edit is requested with `member_requested`.
     """
 
+    editor_made = Signal()
     renamed = Signal()
     member_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__(language, "group_state")
         self.setObjectName("group_page")
+        self._choices = Choices()
         self._agents: dict[str, Agent] = {}
         self._built_in: frozenset[str] = frozenset()
         # Widgets at the top are created first: Tab follows that order.
@@ -200,7 +203,7 @@ class GroupPage(Fitting, DefinitionEditor[Group]):
         self._chat = button("primary", "group_chat", self.asking(self.chat_requested))
         self.form = GroupForm(language, look)
         self.named = self.form.name
-        self.editor = AssistantEditor(language, look, embedded=True)
+        self._editor: AssistantEditor | None = None
         self._empty_title = plain_label("page_title", wrap=True)
         self._empty_text = Paragraph("card_text")
         self._lay_out()
@@ -208,6 +211,24 @@ class GroupPage(Fitting, DefinitionEditor[Group]):
         self.form.member_chosen.connect(lambda _member: self._show_member())
         self.form.cards.edit_requested.connect(self._on_edit)
         language.follow(self._retranslate)
+        self._steps = Steps(self, self._make_editor(look))
+
+    @property
+    def editor(self) -> AssistantEditor:
+        """The editor of the chosen member."""
+        self._steps.finish()
+        assert self._editor is not None
+        return self._editor
+
+    def _make_editor(self, look: Look) -> Iterator[None]:
+        yield
+        editor = AssistantEditor(self._language, look, embedded=True)
+        yield
+        self._editor = editor
+        self._beside.insertWidget(1, editor, 1)
+        editor.set_choices(self._choices)
+        self.editor_made.emit()
+        self._show_member()
 
     def title(self) -> str:
         """Return the group's name as edited."""
@@ -216,8 +237,9 @@ class GroupPage(Fitting, DefinitionEditor[Group]):
     def set_assistants(self, choices: Choices, built_in: frozenset[str]) -> None:
         """Set the assistants and the choices of the forms."""
         self._agents = {agent.id: agent for agent in choices.agents}
-        self._built_in = built_in
-        self.editor.set_choices(choices)
+        self._built_in, self._choices = built_in, choices
+        if self._editor is not None:
+            self._editor.set_choices(choices)
         self.form.set_choices(choices, built_in)
         self.form.show_members(self.form.cards.current_id())
         self._show_member()
@@ -256,7 +278,8 @@ class GroupPage(Fitting, DefinitionEditor[Group]):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self.save_now()
-        self.editor.save_now()
+        if self._editor is not None:
+            self._editor.save_now()
 
     def _fit(self) -> None:
         """Show the editor beside the members if it fits."""
@@ -285,14 +308,15 @@ class GroupPage(Fitting, DefinitionEditor[Group]):
         member = self.form.cards.current_id()
         roomy = self.width() >= tall(NARROW)
         agent = self._agents.get(member)
-        self.editor.setVisible(roomy and agent is not None)
+        if self._editor is not None:
+            self._editor.setVisible(roomy and agent is not None)
         self._empty.setVisible(roomy and agent is None)
         self._chat.setEnabled(any(item in self._agents for item in self.form.members))
-        if agent is not None:
+        if agent is not None and self._editor is not None:
             shown = [self._agents[item].name for item in self.form.members if item in self._agents]
             others = [name for name in shown if name != agent.name]
-            self.editor.show_assistant(agent, built_in=agent.id in self._built_in, others=others)
-        else:
+            self._editor.show_assistant(agent, built_in=agent.id in self._built_in, others=others)
+        elif agent is None:
             words, keys = self._language, written("Del")
             self._empty_title.setText(words("group.gone" if member else "group.nobody"))
             self._empty_text.setText(words("group.gone.text" if member else "group.nobody.text", keys=keys))
@@ -302,7 +326,7 @@ class GroupPage(Fitting, DefinitionEditor[Group]):
         self._column = frame("cards", vbox(scrolling(self.form, keeps_bar=True)))
         nobody = vbox(self._empty_title, self._empty_text, STRETCH, margins=(24, 20, 24, 20), spacing=8)
         self._empty = frame("", nobody)
-        hbox(self._column, (self.editor, 1), (self._empty, 1), inside=self, spacing=0)
+        self._beside = hbox(self._column, (self._empty, 1), inside=self, spacing=0)
 
     def _on_changed(self) -> None:
         self.state.touch()

@@ -338,9 +338,9 @@ class SettingsRows(Form):
             lines += [line, field_of(ground.language, ground.look, name, getattr(settings, name))]
         super().__init__(ground.language, *lines[1:], spacing=0)
         self.setProperty("kind", "card")
+        self.lay_out_in_steps()
         self.fill(settings)
         self.changed.connect(lambda name: self.chosen.emit(self.fields[name].attributes()))
-        self.lay_out_in_steps()
 
     def refresh(self) -> None:
         """Show the current settings."""
