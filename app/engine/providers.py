@@ -170,11 +170,21 @@ def is_here(status: ProviderStatus, model: str) -> bool:
     return status.local and stays_here(status) and not model.endswith(("-cloud", ":cloud"))
 
 
+def _is_server(status: ProviderStatus) -> bool:
+    kind = catalog.provider_kind(status.config.kind)
+    return kind is not None and not kind.in_moot and status.local
+
+
+def is_taken(status: ProviderStatus) -> bool:
+    """Say whether a provider is the user's: the usual entry of a local server is none before the user took
+    its models or gave its address.
+    """
+    return not _is_server(status) or bool(status.config.base_url or status.config.models)
+
+
 def is_own_server(status: ProviderStatus) -> bool:
     """Say whether a provider is a server on this computer, with models that the user took."""
-    kind = catalog.provider_kind(status.config.kind)
-    is_server = kind is not None and not kind.in_moot and status.local
-    return is_server and bool(status.config.models) and stays_here(status)
+    return _is_server(status) and bool(status.config.models) and stays_here(status)
 
 
 def check_provider(config: catalog.ProviderConfig) -> catalog.ProviderConfig:

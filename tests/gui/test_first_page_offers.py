@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QProgressBar
 
 from app.children import processes
 from app.core import catalog
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
 from app.gui.widgets.notices import OfferLine
 from app.providers import model_file
 from tests import app_driver
@@ -76,10 +77,16 @@ async def test_ollama_gets_the_models_it_really_has_and_gives_them_back(qapp, da
             await until(lambda: person.sees("first_offer_0"))
             before = status(person, "ollama").config
             assert before.models == ()
+            # Nobody took it: it counts for no provider of the user's, and is asked nothing.
+            await until(lambda: person.sees("first_connect"))
+            assert [used.name for used in person.window.controller.engine.models_for(None)] == [
+                f"{EMBEDDED}/{EMBEDDED_MODEL}"
+            ]
             # By the keyboard alone.
             person.find("first_offer_0_accept").setFocus()
             await person.press("first_offer_0_accept", Qt.Key.Key_Space)
             await until(lambda: status(person, "ollama").models == MODELS)
+            await until(lambda: not person.sees("first_connect"))
             assert len(person.window.controller.engine.providers()) == 5
             await until(lambda: person.sees("toast_action"))
             await person.click("toast_action")

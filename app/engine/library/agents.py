@@ -28,7 +28,7 @@ from app.core.store import Documents
 from app.core.tool import FILE_PARTS, FILES, SKILLS, ServerStatus, Tool, ToolChoice, ToolError, Tools, told_of
 from app.engine.library.definitions import SENT_SKILLS, Definitions, LibraryKind, Shared, Skills
 from app.engine.live_session import LiveSession
-from app.engine.providers import ProviderProblem, is_here
+from app.engine.providers import ProviderProblem, is_here, is_taken
 
 SUB_AGENT = "subAgent"
 MAX_TASK = 20_000
@@ -286,14 +286,10 @@ def look_of(models: Sequence[AgentModel]) -> SeenAs:
 def _is_meant(status: ProviderStatus) -> bool:
     """Return whether a provider is ready, or what the user set up: nothing goes to the next one instead of
     one whose entry cannot be read, or whose server does not run.
-
-    The usual entry of a server on this computer is not meant before the user took its models.
     """
-    own = bool(status.config.base_url or status.config.models)
-    kind = provider_kind(status.config.kind)
-    if status.local and not own and kind is not None and not kind.in_moot:
-        return False
-    return status.ready or status.problem in (ProviderProblem.NO_SERVER, ProviderProblem.UNREADABLE)
+    if status.problem == ProviderProblem.UNREADABLE:
+        return True
+    return is_taken(status) and (status.ready or status.problem == ProviderProblem.NO_SERVER)
 
 
 @dataclass(eq=False, repr=False)

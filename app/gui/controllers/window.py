@@ -21,6 +21,7 @@ from app.core.events import Notice
 from app.core.session import DebateMode, SessionSummary, Status
 from app.core.settings import Settings, WhenClosed
 from app.engine.engine import Engine
+from app.engine.providers import is_taken
 from app.gui.bridge import Bridge
 from app.gui.commands import QUICK, chosen_keys, written
 from app.gui.controllers import beside_chats
@@ -622,7 +623,7 @@ class WindowController(QObject):
         """Refresh what shows providers, each in a callback of its own: together they take longer
         than a frame.
         """
-        ready = [status for status in self.engine.providers() if status.ready]
+        ready = [status for status in self.engine.providers() if status.ready and is_taken(status)]
         self.window.side_bar.show_counts(providers=len(ready))
         self.window.first_page.show_state(ready)
         pages = (self.assistants, self.chats, self.workflows, self.debates, self.council_page)
