@@ -15,7 +15,7 @@ from app.engine.session_kinds import session_document
 from app.gui.display.appearance import Language, Look
 from app.gui.display.theme import LIGHT
 from app.gui.main_window import MainWindow
-from app.gui.pages.first_page import ModelChip
+from app.gui.pages.first_page import FirstCard, ModelChip
 from app.gui.window_frame import SIDE_WIDTH, WindowState
 from app.storage.paths import DataPaths
 from tests import app_driver
@@ -499,10 +499,22 @@ async def test_a_topic_that_is_set_up_elsewhere_is_in_the_draft_until_its_debate
     assert person.window.chat_page.composer.box.toPlainText() == ""
 
 
-async def test_without_a_provider_the_third_card_says_how_to_get_one(qapp, data_dir):
+@pytest.mark.parametrize(
+    ("language", "says", "size"), [("en", "knows English only", "from 731 MB"), ("ko", "영어만", "731MB부터")]
+)
+async def test_without_a_provider_the_first_card_says_how_to_get_one(qapp, data_dir, language, says, size):
+    async with at_window(data_dir, language=language) as person:
+        await until(lambda: person.sees("first_connect") and person.sees("first_better_model"))
+        cards = [card for card in person.window.findChildren(FirstCard) if card.isVisible()]
+        left, *others = sorted(cards, key=lambda card: card.x())
+        assert left.isAncestorOf(person.find("first_connect")) and len(others) == 2
+        await until(lambda: says in left.text.text() and size in left.text.text())
+
+
+async def test_the_small_model_alone_is_offered_for_no_comparison(qapp, data_dir):
     async with at_window(data_dir) as person:
         await until(lambda: person.sees("first_connect"))
-        assert person.find("first_connect").text() == "Add a provider" and person.sees("first_better_model")
+        assert person.find("first_connect").text() == "Add a provider"
         await person.click("segment_decide")
         # It cannot compare answers, so nothing offers that.
         assert person.hint() == "at most 2 calls · free"

@@ -190,14 +190,17 @@ class FirstPage(QObject):
         self._model = OfferLine(look, "first_model", "download", "accent")
         self._other = ShorteningButton("link", "first_better_model", self._on_other)
         self._other.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        # Where nothing is connected this comes first, also for Tab; else it is not seen.
+        self._connect = FirstCard(look, "cpu", "first_connect", self._other)
         self._decide = FirstCard(look, "scale", "first_example")
         self._hand_over = FirstCard(look, "list-checks", "first_group")
-        self._connect = FirstCard(look, "cpu", "first_connect", self._other)
-        self._cards = FirstCards((self._decide, self._hand_over, self._connect))
+        self._cards = FirstCards((self._connect, self._decide, self._hand_over))
         self.version = OfferLine(look, "first_version", "info", "accent", in_words=True)
         self._missing = False
-        # Whether the third card connects providers; else it starts without a key.
+        # Whether the first card connects providers; else it starts without a key.
         self._connects = True
+        # The bytes of the smallest model that can be downloaded, 0 where none is known.
+        self._smallest = 0
         self._progress: tuple[int, int] | None = None
         self.over, self.under = QWidget(), QWidget()
         self._lay_out()
@@ -221,12 +224,17 @@ class FirstPage(QObject):
         self._hand_over.setVisible(not handed_over)
 
     def show_state(self, ready: Sequence[ProviderStatus]) -> None:
-        """Show which providers are ready: the third card stays until there is more than the built-in
+        """Show which providers are ready: the first card stays until there is more than the built-in
         model.
         """
         built_in = all(status.config.kind == EMBEDDED for status in ready)
         self._connects = bool(ready)
         self._connect.setVisible(built_in)
+        self._retranslate()
+
+    def show_smallest(self, size: int) -> None:
+        """Say how many bytes the smallest model that can be downloaded has, 0 where none is known."""
+        self._smallest = size
         self._retranslate()
 
     def offer_model(self, missing: bool) -> None:
@@ -264,7 +272,7 @@ class FirstPage(QObject):
 
     @property
     def _fetches(self) -> bool:
-        """Whether the third card offers to download the built-in model."""
+        """Whether the first card offers to download the built-in model."""
         return not self._connects and self._missing
 
     def _on_connect(self) -> None:
@@ -284,13 +292,16 @@ class FirstPage(QObject):
         words, connects = self._language, self._connects
         self._about.setText(words(f"first.mode.{self.mode.value()}.hint"))
         self._retranslate_model()
-        third = "connect" if connects else "keyless"
-        for card, key in ((self._decide, DECIDE), (self._hand_over, WORK), (self._connect, third)):
+        first = "connect" if connects else "keyless"
+        for card, key in ((self._connect, first), (self._decide, DECIDE), (self._hand_over, WORK)):
             card.title.setText(words(f"first.{key}.title"))
             card.button.show_words(words(f"first.{key}.button"))
-            card.text.setText(words(f"first.{key}.text"))
+            # How to connect is said with a size, as soon as one is known.
+            card.text.setText(words("first.keyless.text" if key == "connect" else f"first.{key}.text"))
         if self._fetches:
             size = size_text(words, EMBEDDED_BYTES)
             self._connect.button.show_words(words("embedded.fetch", size=size))
+        if connects and self._smallest:
+            self._connect.text.setText(words("first.connect.text", size=size_text(words, self._smallest)))
         self._other.show_words(words("first.connect.button" if self._fetches else "first.better"))
         self._other.setVisible(connects or self._fetches)
