@@ -68,6 +68,8 @@ class Schedule(Frozen):
     files_of: str = ""
     # The id of the folder in which its sessions are.
     folder: str = ""
+    # The id of the assistant, group, workflow or panel that the command names, as a name may change.
+    who: str = ""
     version: int = 1
 
 

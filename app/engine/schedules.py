@@ -611,7 +611,9 @@ def repeated(live: LiveSession) -> Schedule:
     """Return a new schedule, due every morning, of sessions like this one. Raises BadInput."""
     first, name = _first(live), live.session.title[:MAX_NAME].strip()
     files = tuple(first.attachments) if first is not None else ()
-    return Schedule(id="", name=name, words=words_of(live), every=Every.DAY, time="08:00", attachments=files)
+    words, who = words_of(live), _who(live.session)
+    when = {"every": Every.DAY, "time": "08:00"}
+    return Schedule(id="", name=name, words=words, attachments=files, who=who, **when)
 
 
 IN, ALLOW_FILE, DONE_MEANS = "--in", "--allow-file", "--done-means"
@@ -694,6 +696,26 @@ def words_of(live: LiveSession) -> tuple[str, ...]:
         options += ["--effort", chat.effort]
     who = session.group.name if session.group else chat.assistant_name
     return ("ask", *options, "--", who, first.content)
+
+
+def _who(session: Session) -> str:
+    """Return the id of whom the command that begins a session like this one names."""
+    if session.workflow is not None:
+        return session.workflow.definition.id
+    if session.group is not None:
+        return session.group.id
+    return session.chat.assistant_id if session.chat is not None else ""
+
+
+def named_now(schedule: Schedule, names: Mapping[str, str]) -> Schedule:
+    """Return a schedule whose command says the name that whom it asks has now, one of `names` by their ids.
+
+    In a command that was made from a session that stands between `--` and the text.
+    """
+    words = schedule.words
+    if words[0] != "ask" or words[-3:-2] != ("--",) or schedule.who not in names:
+        return schedule
+    return replace(schedule, words=(*words[:-2], names[schedule.who], words[-1]))
 
 
 def _option(name: str, value: str) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from app.core.session import Chat, ChatSession, Council, DebateMode, Reason, Ses
 from app.core.settings import RunLimits
 from app.core.store import StoredSession
 from app.engine.live_session import LiveSession
-from app.engine.schedules import LATE, state_of, words_of
+from app.engine.schedules import LATE, named_now, state_of, words_of
 from tests.builders import a_debate, a_session, until
 from tests.engine.schedule_world import BERLIN, World, daily, world
 
@@ -243,6 +243,16 @@ async def test_a_session_says_with_which_command_it_began(world: World) -> None:
     budget = ("--budget-minutes", "5", "--budget-calls", "40", "--budget-usd", "0.25")
     live = await world.bench.engine.open(session_id)
     assert words_of(live) == ("ask", *budget, "--effort", "high", "--", "Main", "And now?")
+
+
+def test_only_a_name_that_certainly_is_one_is_said_anew() -> None:
+    def now(*words: str, who: str = "main") -> tuple[str, ...]:
+        return named_now(replace(daily(), words=words, who=who), {"main": "Mina"}).words
+
+    assert now("ask", "--effort", "low", "--", "Main", "Hi") == ("ask", "--effort", "low", "--", "Mina", "Hi")
+    for words in (("ask", "Main", "--", "Hi"), ("ask", "Main", "Hi"), ("ask",), ("debate", "--", "A", "B")):
+        assert now(*words) == words
+    assert now("ask", "--", "Main", "Hi", who="gone") == ("ask", "--", "Main", "Hi")
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,15 @@
 
 import asyncio
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 
 from app.cli.control import end_other
 from app.cli.printing.lines import load_texts
@@ -16,6 +18,7 @@ from app.cli.running import complaints_of
 from app.cli.terminal import Nobody
 from app.core.owned_tasks import end_tasks
 from app.core.schedule import Every, RunState, Schedule, ScheduleRun
+from app.engine.schedules import ALLOW_FILE
 from app.engine.work import WorkRow
 from app.gui.dialogs.repeat_dialog import RepeatDialog
 from app.gui.pages.work.work_page import WorkTable
@@ -231,6 +234,99 @@ async def test_what_the_terminal_can_say_of_a_schedule_can_be_edited(
         assert saved.words[-5:] == ("--effort", "low", "--", "keeper", "Hi --in there")
         person.window.controller.undo()
         await until(lambda: engine.schedules.all()[0].words == words)
+
+
+async def test_who_is_renamed_is_asked_still(
+    qapp: object, wire_home: dict[str, WireServer], data_dir: Path
+) -> None:
+    furnish(data_dir, wire_home)
+    async with at_window(data_dir, language="en") as person:
+        engine, work = person.window.controller.engine, person.window.controller.work
+        session_id = await engine.chats.start("keeper", "Keep my list.")
+        await engine.wait(session_id)
+        await work.repeat(session_id)
+        await person.click("repeat_save")
+        await until(lambda: len(engine.schedules.all()) == 1)
+        (made,) = engine.schedules.all()
+        assert (made.who, made.words) == ("keeper", ("ask", "--", "Keeper", "Keep my list."))
+        await engine.assistants.change("keeper", lambda found: replace(found, name="Mina"))
+        # Who has its old name now is somebody else.
+        await engine.assistants.duplicate("keeper", "Keeper")
+        await (await engine.schedules.run_now(made.id))
+        (run,) = engine.schedules.runs(made.id)
+        assert (run.state, run.reason) == (RunState.RAN, "")
+        chat = (await engine.open(run.session_id)).chat_session.chat
+        assert (chat.assistant_id, chat.assistant_name) == ("keeper", "Mina")
+        work.show()
+        await ask_again(person, made.id)
+        shown = [label.text() for label in person.find("repeat_dialog").findChildren(Paragraph)]
+        assert "Each run is a new session: ask -- Mina 'Keep my list.'" in shown
+        await person.write("repeat_time", "09:00")
+        await person.click("repeat_save")
+        await until(lambda: engine.schedules.find(made.id).time == "09:00")
+        assert engine.schedules.find(made.id).words == ("ask", "--", "Mina", "Keep my list.")
+        person.window.controller.undo()
+        await until(lambda: engine.schedules.find(made.id).time == "08:00")
+        assert engine.schedules.find(made.id).words == made.words
+
+
+async def test_a_folder_and_hidden_files_in_it_are_allowed_in_the_dialog(
+    qapp: object, data_dir: Path, tmp_path: Path
+) -> None:
+    mine, other = tmp_path / "reports", tmp_path / "other"
+    mine.mkdir()
+    other.mkdir()
+    async with at_window(data_dir, language="en") as person:
+        engine = person.window.controller.engine
+        words = ("ask", "--effort", "low", "--", "assistant", "Hi")
+        made = await engine.schedules.make(
+            Schedule(id="", name="S", words=words, every=Every.DAY, time="08:00")
+        )
+        person.window.controller.work.show()
+        await ask_again(person, made.id)
+        may, says = person.find("repeat_may_says", Paragraph), "Without asking, in these runs only."
+        dialog = person.find("repeat_dialog", RepeatDialog)
+
+        def offers() -> dict[str, QAction]:
+            found = person.find("repeat_may_add", QPushButton)
+            assert found.text() == "Allow…"
+            return {each.text(): each for each in found.menu().actions() if each.isVisible()}
+
+        async def choose(folder: Path) -> None:
+            offers()["Work in a folder of yours…"].trigger()
+            await until(lambda: person.window.findChildren(QFileDialog))
+            person.choose_file(folder)
+
+        async def name_files(names: str) -> None:
+            offers()["Allow a hidden file or one with keys…"].trigger()
+            await until(lambda: person.sees("rename_field"))
+            await person.write("rename_field", names)
+            await person.click("rename_save")
+            await until(lambda: not person.sees("rename_field"))
+
+        assert list(offers()) == ["Work in a folder of yours…"] and may.text().startswith(says)
+        await choose(data_dir)
+        await until(lambda: "Moot" in may.text())
+        assert dialog.value().words == words
+        await choose(mine)
+        await until(lambda: person.sees(f"repeat_may_{mine}"))
+        assert person.find(f"repeat_may_{mine}", QPushButton).text() == "reports (read and write)"
+        assert may.text().startswith(says)
+        await name_files("../.env")
+        assert "../.env" in may.text() and ALLOW_FILE not in dialog.value().words
+        await name_files(".env, keys/id_rsa")
+        assert dialog.value().words == (
+            *("ask", "--in", str(mine), "--allow-file", ".env", "--allow-file", "keys/id_rsa"),
+            *words[1:],
+        )
+        await person.click("repeat_may_.env")
+        assert dialog.value().words == ("ask", "--in", str(mine), "--allow-file", "keys/id_rsa", *words[1:])
+        # What was allowed in one folder is not allowed in another.
+        await choose(other)
+        await until(lambda: person.sees(f"repeat_may_{other}"))
+        assert not person.sees("repeat_may_keys/id_rsa")
+        await person.click("repeat_save")
+        await until(lambda: engine.schedules.find(made.id).words == ("ask", "--in", str(other), *words[1:]))
 
 
 @pytest.mark.parametrize(

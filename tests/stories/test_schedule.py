@@ -10,6 +10,7 @@ import pytest
 
 from tests.stories import every_kind
 from tests.stories.every_kind import furnish
+from tests.stories.group_crew import write_assistant
 from tests.stories.processes import Running, here, look, moot, shown
 from tests.wire import WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -76,6 +77,20 @@ def test_what_cannot_run_is_refused(
     done = moot(*arguments)
     assert (done.status, done.out) == (2, "") and said in done.err
     assert [each["name"] for each in look("schedule", "--json").json] == ["Morning list"]
+
+
+def test_who_was_named_is_asked_also_under_a_new_name(
+    wire_home: dict[str, WireServer], data_dir: Path
+) -> None:
+    furnish(data_dir, wire_home)
+    by_name = ("--every", "day", "--time", "08:00", "--", "ask", "KEEPER", "Keep my list.")
+    assert here("schedule", "add", "By name", *by_name).status == 0
+    write_assistant(data_dir, "keeper", name="Mina", provider="openai", tools=["planning"])
+    (ran,) = moot("schedule", "run", "By name", "--json").json
+    assert ran["state"] == "ran" and shown(ran["session_id"])["messages"][1]["author"]["id"] == "keeper"
+    (data_dir / "assistants" / "keeper.json").unlink()
+    (failed, _) = moot("schedule", "run", "By name", "--json").json
+    assert (failed["state"], failed["reason"]) == ("failed", "nobody_called")
 
 
 def test_what_is_read_later_has_its_full_path(

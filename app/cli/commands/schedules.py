@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import shlex
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -27,6 +28,21 @@ Name = Annotated[str, Typed(text="schedule_name", metavar="NAME")]
 _FILE = {"ask": "--file", "council": "--file", "debate": "--context"}
 
 
+# What names whom a command is for.
+_WHO = {"ask": "assistant", "workflow": "definition", "council": "panel"}
+
+
+def _is_there(moot: Moot, command: str, who: str) -> bool:
+    """Say whether there is an assistant or a group, a workflow or a panel of this id."""
+    engine = moot.engine
+    found: dict[str, object] = {
+        "ask": engine.assistants.get(who) or engine.groups.get(who),
+        "workflow": engine.workflows.get(who),
+        "council": engine.councils.panels.get(who),
+    }
+    return found[command] is not None
+
+
 class _Begun(Interrupt):
     """Tells which session a command has begun, as soon as that is known."""
 
@@ -48,6 +64,9 @@ def begin_in(moot: Moot) -> Begin:
         for path in files if option else ():
             words[1:1] = [option, path]
         arguments = _parsed(words, load_texts(moot.engine.settings().language))
+        key = _WHO.get(arguments.command, "")
+        if arguments.values.get(key) and _is_there(moot, arguments.command, schedule.who):
+            arguments = replace(arguments, values={**arguments.values, key: schedule.who})
         await sessions.run_command(moot, arguments, Nobody(), _Begun(begun), schedule.attachments)
 
     return begin
@@ -81,8 +100,7 @@ async def schedule_add(
     of = schedules.find(files_of).id if files_of else ""
     when: Any = {"every": every or Every.ONCE, "time": time, "date": day, "missed": missed}
     schedule = Schedule(id="", name=name, words=words, on=_days(on, every), files_of=of, **when)
-    await check_words(run, schedule)
-    made = await schedules.make(schedule)
+    made = await schedules.make(replace(schedule, who=await check_words(run, schedule)))
     if not await asyncio.to_thread(run.moot.engine.login_start.is_installed):
         await run.out.complain(run.texts("schedule.closed"))
     return await _answer(run, made)
@@ -145,21 +163,25 @@ async def schedule_runs(run: CommandRun, name: Name) -> int:
     return await run.answer(rows, lines_text(lines or [texts("schedule.no_runs")]))
 
 
-async def check_words(run: CommandRun, schedule: Schedule) -> None:
-    """Raise BadInput where the command of a schedule cannot be given."""
+async def check_words(run: CommandRun, schedule: Schedule) -> str:
+    """Return the id of whom the command of a schedule names, "" for none. Raises BadInput where it cannot
+    be given.
+    """
     arguments = _parsed(schedule.words, run.texts)
     if arguments.values.get("session"):
         raise BadInput("schedule_own_session")
     if schedule.files_of and arguments.command not in _FILE:
         raise BadInput("schedule_no_files", command=arguments.command)
+    named = arguments.values.get(_WHO.get(arguments.command, ""))
     if arguments.command == "ask":
-        await chats.who_of(run, arguments.values["assistant"])
-    elif arguments.command == "workflow" and arguments.values.get("definition"):
-        run.moot.engine.workflows.find(arguments.values["definition"])
-    elif panel := arguments.values.get("panel"):
-        run.moot.engine.councils.panels.find(panel)
-    elif specs := arguments.values.get("participants"):
+        return (await chats.who_of(run, named)).id
+    if arguments.command == "workflow" and named:
+        return run.moot.engine.workflows.find(named).id
+    if named:
+        return run.moot.engine.councils.panels.find(named).id
+    if specs := arguments.values.get("participants"):
         debates.participants_of(run, specs)
+    return ""
 
 
 def _parsed(words: Sequence[str], texts: Texts) -> Arguments:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from PySide6.QtCore import Signal
+from shiboken6 import isValid
 
 from app.core.definitions import Agent
 from app.core.errors import MootError
@@ -17,7 +18,7 @@ from app.core.schedule import RunState, Schedule
 from app.core.session import Session, at_limit
 from app.core.texts import unmarked, visible
 from app.engine.availability import Job
-from app.engine.schedules import repeated
+from app.engine.schedules import named_now, repeated
 from app.engine.work import SCHEDULE, Needs, WorkAction, WorkRow, WorkState, name_of, questions_of
 from app.gui.bridge import Bridge
 from app.gui.controllers.beside_chats import FilesController, GroupController
@@ -356,9 +357,23 @@ class WorkController(Controller):
         engine, costs = self._engine, {each.id: each.cost_usd for each in self._engine.sessions()}
         cost = next((costs[each] for each in session_ids if each in costs), None)
         about = (engine.schedules, engine.login_start, engine.settings().limits, cost)
-        dialog = RepeatDialog(self._language, self._look, schedule, *about, self._window)
+        names = {each.id: each.name for each in (*engine.groups.all(), *engine.assistants.all())}
+        shown = named_now(schedule, names)
+        dialog = RepeatDialog(self._language, self._look, shown, *about, self._window)
         dialog.removed.connect(lambda: self._start(self._remove(schedule)))
+        dialog.folder_chosen.connect(lambda path: self._start(self._allow_folder(dialog, path)))
         dialog.open_for(lambda chosen: self._start(self._keep(schedule, chosen)))
+
+    async def _allow_folder(self, dialog: RepeatDialog, path: str) -> None:
+        """Let a schedule use a folder, unless it may not be chosen or the user has closed the dialog."""
+        try:
+            folder = await self._engine.session_files.checked_folder(path)
+        except MootError as error:
+            if isValid(dialog):
+                dialog.refuse(error)
+        else:
+            if isValid(dialog):
+                dialog.allow_folder(folder)
 
     async def _keep(self, before: Schedule, chosen: Schedule) -> None:
         schedules = self._engine.schedules

@@ -10,10 +10,12 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.errors import BadInput, MootError
 from app.core.schedule import WEEKDAYS, Every, LoginStart, Schedule, WhenMissed
+from app.core.session_files import permission_for
 from app.core.settings import RunLimits
 from app.core.texts import amount_text, exact
 from app.engine.schedules import (
@@ -27,8 +29,9 @@ from app.engine.schedules import (
     values_of,
     with_values,
 )
-from app.gui.dialogs.ask_dialogs import AskDialog, DoneMeansDialog
+from app.gui.dialogs.ask_dialogs import AskDialog, DoneMeansDialog, RenameDialog
 from app.gui.display.appearance import Language, Look
+from app.gui.files.user_files import ask_for_folder
 from app.gui.pages.chat.chat_composer import LimitsButton
 from app.gui.widgets.boxes import STRETCH, Part, hbox, vbox
 from app.gui.widgets.choices import ChipList, ChipOption, Segmented
@@ -49,10 +52,13 @@ _MONTH = timedelta(days=30)
 
 
 class RepeatDialog(AskDialog):
-    """Asks when a schedule is due; emits `given` with it, and removed() where it shall go."""
+    """Asks when a schedule is due; emits `given` with it, removed() where it shall go, and
+    folder_chosen(path), which waits for `allow_folder` or `refuse`.
+    """
 
     given = Signal(object)
     removed = Signal()
+    folder_chosen = Signal(str)
 
     def __init__(
         self,
@@ -159,18 +165,19 @@ class RepeatDialog(AskDialog):
         self._limits.chosen.connect(self._on_limits)
         self._means = button("link", "repeat_means", self._ask_means)
         self._may = ChipList(words, self._look, "repeat_may")
+        folder = QAction(words("chosen_folder.menu"), self, triggered=self._ask_folder)
+        self._hidden = QAction(words("chosen_folder.files"), self, triggered=self._ask_files)
+        self._may.set_more(words("repeat.allow"), (folder, self._hidden))
         self._may.set_words(words("repeat.may"), words("repeat.may.none"))
+        self._may_says = named("repeat_may_says", Paragraph("hint"))
         values, _rest = values_of(self._command, IN, ALLOW_FILE)
-        offers = [ChipOption(path, exact(Path(path).name or path), exact(path)) for path in values[IN]]
-        offers += [ChipOption(name, exact(name)) for name in values[ALLOW_FILE] if name not in values[IN]]
-        self._may.set_offers(offers)
-        self._may.show_chosen([offer.key for offer in offers])
-        self._may.changed.connect(partial(self._on_may, values))
+        self._show_may("".join(values[IN][-1:]), values[ALLOW_FILE])
+        self._may.changed.connect(self._on_may)
         return (
             self._row("repeat.each", hbox(self._limits, STRETCH)),
             self._row("criteria.title", hbox(self._means, STRETCH)),
             self._row("repeat.may", (self._may, 1)),
-            self._row("", (Paragraph("hint", text=words("repeat.may.hint")), 1)),
+            self._row("", (self._may_says, 1)),
         )
 
     def _on_limits(self, limits: RunLimits | None) -> None:
@@ -184,14 +191,57 @@ class RepeatDialog(AskDialog):
         dialog.propose.hide()
         dialog.open_for(lambda texts: self._set({DONE_MEANS: texts}))
 
-    def _on_may(self, before: dict[str, list[str]]) -> None:
+    def _show_may(self, folder: str, files: Sequence[str] = ()) -> None:
+        """Show what each run may use: a folder, "" for none, and hidden files in it, or ones for keys."""
+        self._folder = folder
+        name = self._words("repeat.may.folder", name=exact(Path(folder).name or folder))
+        offers = [ChipOption(folder, name, exact(folder))] if folder else []
+        offers += [ChipOption(path, exact(path)) for path in dict.fromkeys(files) if folder]
+        self._may.set_offers(offers)
+        self._may.show_chosen([offer.key for offer in offers])
+        self._hidden.setVisible(bool(folder))
+        show_as(self._may_says, "hint", self._words("repeat.may.hint"))
+
+    def _on_may(self) -> None:
         """Let each run use what is still chosen; files are those of the folder."""
         chosen = self._may.chosen()
-        if not (folder := [path for path in before[IN] if path in chosen]):
-            self._may.show_chosen(())
-        self._set(
-            {IN: folder, ALLOW_FILE: [each for each in before[ALLOW_FILE] if each in chosen and folder]}
-        )
+        if self._folder in chosen:
+            self._allow(self._folder, [each for each in chosen if each != self._folder])
+        else:
+            self._allow("")
+
+    def _ask_folder(self) -> None:
+        ask_for_folder(self, self._words("chosen_folder.menu"), self.folder_chosen.emit, self._folder)
+
+    def _ask_files(self) -> None:
+        """Ask which hidden files, or files for keys, each run may use in its folder."""
+        before, title = ", ".join(self._files()), "chosen_folder.files.title"
+        RenameDialog(self._words, before, self, title, empty=True).open_for(self._allow_files)
+
+    def _files(self) -> list[str]:
+        return values_of(self._command, ALLOW_FILE)[0][ALLOW_FILE]
+
+    def _allow_files(self, text: str) -> None:
+        files = [name for name in map(str.strip, text.split(",")) if name]
+        try:
+            for name in files:
+                permission_for(name)
+        except BadInput as error:
+            self.refuse(error)
+        else:
+            self._allow(self._folder, files)
+
+    def allow_folder(self, folder: str) -> None:
+        """Let each run use a folder, in which no hidden file was allowed yet."""
+        self._allow(folder, self._files() if folder == self._folder else ())
+
+    def refuse(self, error: MootError) -> None:
+        """Say why something cannot be allowed."""
+        show_as(self._may_says, "error", self._words.problem(error.code, **error.details))
+
+    def _allow(self, folder: str, files: Sequence[str] = ()) -> None:
+        self._show_may(folder, files)
+        self._set({IN: [folder] if folder else [], ALLOW_FILE: files})
 
     def _set(self, values: dict[str, Sequence[str]]) -> None:
         self._command = with_values(self._command, values)

@@ -5,7 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QMenu, QSizePolicy, QWidget
 
 from app.gui.display.appearance import Language, Look
@@ -143,6 +143,7 @@ class ChipList(QWidget):
         self._chosen: list[str] = []
         self._chips: list[ChipButton] = []
         self._fixed = False
+        self._more: tuple[str, Sequence[QAction]] = ("", ())
         self._none = plain_label("hint")
         self._none.setMinimumHeight(CHIP_HEIGHT)
         self.add = button("chip", f"{name}_add").dress(look, "plus", side=12)
@@ -167,9 +168,13 @@ class ChipList(QWidget):
         """Set the name of what is chosen here, for screen readers, and the text shown while nothing is."""
         self._what = what
         self._none.setText(none)
-        self.add.setText(self._language("chips.add"))
+        self.add.setText(self._more[0] or self._language("chips.add"))
         name_button(self.add, self._language("chips.add_to", what=what))
         self._draw()
+
+    def set_more(self, text: str, actions: Sequence[QAction]) -> None:
+        """Have the button say `text`, and its menu begin with these actions, each while it is visible."""
+        self._more = text, actions
 
     def set_offers(self, offers: Sequence[ChipOption]) -> None:
         """Set what can be chosen; things of a group stand together in the menu."""
@@ -216,7 +221,7 @@ class ChipList(QWidget):
             chip.show()
         rest = [offer for offer in self._offers.values() if offer.key not in self._chosen]
         self._none.setVisible(not self._chosen)
-        self.add.setVisible(not self._fixed and bool(rest))
+        self.add.setVisible(not self._fixed and bool(rest or self._more[1]))
         self._fill_menu(rest)
         # A new chip would come last.
         put_where(self, self.stops)
@@ -232,6 +237,7 @@ class ChipList(QWidget):
 
     def _fill_menu(self, rest: Sequence[ChipOption]) -> None:
         self._menu.clear()
+        self._menu.addActions(self._more[1])
         group = ""
         for offer in sorted(rest, key=lambda option: option.group):
             if offer.group != group:
