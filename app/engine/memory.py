@@ -201,8 +201,9 @@ class Memory:
             live, proposal = await self._waiting(session_id, message_id)
             # With the message's id: where this was cut off before the answer was saved, the same again adds
             # nothing.
-            await self.add(replace(proposal, id=message_id, text=text, local=local, title=live.session.title))
-            await self._answer(live, message_id, proposal, SaidToProposal.KEPT)
+            kept = replace(proposal, id=message_id, text=text, local=local, title=live.session.title)
+            said = replace(proposal, text=(await self.add(kept)).text)
+            await self._answer(live, message_id, said, SaidToProposal.KEPT)
 
     async def refuse(self, session_id: str, message_id: str) -> None:
         """Keep nothing of what was proposed."""

@@ -245,7 +245,8 @@ async def test_it_is_kept_as_the_user_has_changed_it_also_after_a_restart(data_d
     assert (note.agent, note.origin, note.title) == ("main", Origin.CHAT, live.session.title)
     assert (await again.engine.memory.open(), live.session.updated_at) == ([], place)
     kept = live.turns.messages[message.id].proposal
-    assert kept is not None and kept.answer == SaidToProposal.KEPT
+    assert kept is not None
+    assert (kept.answer, kept.text) == (SaidToProposal.KEPT, "The user has two old dogs.")
     with pytest.raises(NotFound):
         await again.engine.memory.refuse(session_id, message.id)
 

@@ -104,6 +104,55 @@ async def test_what_is_proposed_is_kept_as_changed_and_told_in_the_next_chat(
         await until(lambda: [each.text for each in desk.engine.memory.all()] == ["Mina has two old dogs."])
 
 
+@pytest.mark.parametrize(
+    ("language", "proposed", "kept", "refused"),
+    [
+        (
+            "en",
+            "Proposed to remember “Mina has two dogs.”",
+            "Remembered: Mina has two old dogs.",
+            "Not remembered: Another.",
+        ),
+        (
+            "ko",
+            "‘Mina has two dogs.’ 기억 제안",
+            "기억에 저장: Mina has two old dogs.",
+            "기억하지 않음: Another.",
+        ),
+    ],
+)
+@pytest.mark.timeout(200)
+async def test_what_was_decided_stands_in_the_chat(
+    qapp: object,
+    wire_home: dict[str, WireServer],
+    data_dir: Path,
+    language: str,
+    proposed: str,
+    kept: str,
+    refused: str,
+) -> None:
+    write_assistant(data_dir, "ann", provider="openai", tools=[REMEMBER])
+    async with at_window(data_dir, language=language) as person:
+        await _proposed(person, wire_home["openai"], DOGS, "Another.")
+
+        def stands(text: str) -> bool:
+            return any(text in row for row in person.transcript("transcript"))
+
+        await until(lambda: stands(proposed), what="the proposal")
+        assert not stands(kept) and not stands(refused)
+        await person.click("chat_memory_edit")
+        await person.write("chat_memory_text", "Mina has two old dogs.")
+        await person.click("chat_memory_keep")
+        await until(lambda: stands(kept), what="what is kept")
+        assert not stands(proposed) and not stands(refused)
+        await until(lambda: "Another." in person.find("chat_memory_card").accessibleName(), what="the next")
+        await person.click("chat_memory_refuse")
+        await until(lambda: stands(refused), what="what is not kept")
+        assert [note.text for note in person.window.controller.engine.memory.all()] == [
+            "Mina has two old dogs."
+        ]
+
+
 @pytest.mark.timeout(200)
 async def test_a_card_is_there_after_a_restart_and_can_be_refused(
     qapp: object, wire_home: dict[str, WireServer], data_dir: Path

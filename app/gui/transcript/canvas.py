@@ -76,10 +76,11 @@ class Rows(OrderedDict[str, PaintedRow]):
         starts = book.calls_agent(message.turn_id, call)
         state = book.call_state(message, call, entry.result_id, runs=model.runs)
         runs, done = state == call_rows.CallState.RUNNING, state == call_rows.CallState.DONE
-        returned = result.content if result else ""
+        returned, proposed = (result.content, result.proposal) if result else ("", None)
+        said = title(call, style.texts, model.names, done=done, result=returned, proposal=proposed)
         return call_rows.CardContext(
             call=call,
-            title=title(call, style.texts, model.names, done=done, result=returned),
+            title=said,
             state=state,
             result=result,
             elapsed_s=transcript_model.seconds_since(result.created_at) if result and runs else None,

@@ -8,7 +8,7 @@ from string import Formatter
 
 from app.core import message as messages
 from app.core.definitions import ORCHESTRATOR, SWITCH_ASSISTANT
-from app.core.memory import REMEMBER
+from app.core.memory import REMEMBER, Note
 from app.core.message import Message, MessageState, ToolCall, Total, money_text, used_text
 from app.core.session import failure_text
 from app.core.texts import Texts, clock_text, visible
@@ -206,11 +206,19 @@ _JOINT = re.compile(r"[_\-\s]+|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def title(
-    call: ToolCall, texts: Texts, names: Mapping[str, str], *, done: bool = True, result: str = ""
+    call: ToolCall,
+    texts: Texts,
+    names: Mapping[str, str],
+    *,
+    done: bool = True,
+    result: str = "",
+    proposal: Note | None = None,
 ) -> str:
     """Return in one line what a call did, or does; `names` are those of the assistants by id,
-    `result` is what came of it.
+    `result` is what came of it, and `proposal` what it proposed to remember.
     """
+    if proposal is not None and proposal.answer:
+        return texts(f"did.remember.{proposal.answer}", text=one_line(visible(proposal.text)))
     if call.name in ("write_file", "edit_file") and not call.by:
         if written := _WRITTEN.match(result):
             path, version = one_line(visible(written[1])), written[2]
