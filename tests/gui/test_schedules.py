@@ -23,7 +23,7 @@ from app.engine.work import WorkRow
 from app.gui.dialogs.repeat_dialog import RepeatDialog
 from app.gui.pages.work.work_page import WorkTable
 from app.gui.widgets.controls import Choice, MenuButton
-from app.gui.widgets.notices import Toast
+from app.gui.widgets.notices import LoginLine, Toast
 from app.gui.widgets.text import Paragraph
 from app.storage.access import WriterLock
 from app.storage.documents import JsonDocuments
@@ -268,6 +268,41 @@ async def test_who_is_renamed_is_asked_still(
         person.window.controller.undo()
         await until(lambda: engine.schedules.find(made.id).time == "08:00")
         assert engine.schedules.find(made.id).words == made.words
+
+
+async def test_work_and_settings_say_whether_it_starts_with_the_computer(
+    qapp: object, data_dir: Path
+) -> None:
+    async with at_window(data_dir, language="en") as person:
+        desk, login = person.window.controller, person.window.controller.engine.login_start
+        desk.work.show()
+        await person.settle()
+        assert not person.sees("work_login")
+        words = ("debate", "Tabs or spaces?")
+        await desk.engine.schedules.make(
+            Schedule(id="", name="S", words=words, every=Every.DAY, time="08:00")
+        )
+        await until(lambda: person.sees("work_login"))
+        line = person.find("work_login", LoginLine)
+        assert line.text() == "Start with the computer is off. While Moot is closed, nothing runs."
+        await person.click("work_login_accept")
+        assert login.is_installed()
+        desk.settings.open("privacy")
+        await until(lambda: person.sees("privacy_login"))
+        line = person.find("privacy_login", LoginLine)
+        assert line.text() == "Start with the computer is on."
+        await person.click("privacy_login_accept")
+        assert not login.is_installed() and line.text().startswith("Start with the computer is off.")
+        await person.click("privacy_login_accept")
+        assert login.is_installed()
+        desk.work.show()
+        await person.settle()
+        assert not person.sees("work_login")
+        await ask_again(person, desk.engine.schedules.all()[0].id)
+        assert person.find("repeat_login", LoginLine).text() == "Start with the computer is on."
+        assert not person.sees("repeat_login_accept")
+        await person.click("repeat_cancel")
+        login.remove()
 
 
 async def test_a_folder_and_hidden_files_in_it_are_allowed_in_the_dialog(

@@ -33,6 +33,7 @@ from app.gui.tasks import timer
 from app.gui.widgets.approval_card import ViewerOffer
 from app.gui.widgets.choices import WORK
 from app.gui.widgets.controls import passing_menu
+from app.gui.widgets.notices import LoginLine
 from app.gui.widgets.text import set_shown
 from app.gui.window_frame import WindowFrame
 
@@ -132,6 +133,8 @@ class WorkController(Controller):
         agents = engine.assistants.all()
         colours = colours_of(agents)
         page.show_work(rows, [self._row_of(agent, colours[agent.id]) for agent in agents if agent.enabled])
+        scheduled = any(row.kind == SCHEDULE for row in rows)
+        set_shown(self._login, scheduled and not self._login.show_state())
         top = self._window.top_bar
         top.show_title(self._language("side.work"))
         top.show_mode(page.show_totals(len(fresh), self._spent))
@@ -176,7 +179,8 @@ class WorkController(Controller):
             self._page.list.viewport().update()
 
     def _made_page(self) -> WorkPage:
-        page = WorkPage(self._language, self._look)
+        self._login = LoginLine(self._language, self._look, "work_login", self._engine.login_start)
+        page = WorkPage(self._language, self._look, self._login)
         details, queues = page.details, self._engine.queues
         page.begin_requested.connect(partial(self._window.begin_requested.emit, WORK))
         page.opened.connect(self._on_opened)

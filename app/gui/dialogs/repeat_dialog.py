@@ -36,7 +36,7 @@ from app.gui.pages.chat.chat_composer import LimitsButton
 from app.gui.widgets.boxes import STRETCH, Part, hbox, vbox
 from app.gui.widgets.choices import ChipList, ChipOption, Segmented
 from app.gui.widgets.controls import Choice, MenuButton, button, scrolling, ticked
-from app.gui.widgets.notices import OfferLine
+from app.gui.widgets.notices import LoginLine
 from app.gui.widgets.text import Paragraph, named, plain_label, set_shown, show_as
 
 # The widths of the column with what each row is about, and of the box with the time, in pixels.
@@ -73,7 +73,7 @@ class RepeatDialog(AskDialog):
     ) -> None:
         """`usual` are the limits of the settings; `cost` is what the last run took, None for unknown."""
         super().__init__(words, parent, "repeat", words("repeat.title", name=exact(schedule.name)))
-        self._before, self._schedules, self._login = schedule, schedules, login
+        self._before, self._schedules = schedule, schedules
         self._look, self._usual, self._cost = look, usual, cost
         self._command, self._also = schedule.words, set[int]()
         self._name = named("repeat_name", QLineEdit(schedule.name))
@@ -88,10 +88,8 @@ class RepeatDialog(AskDialog):
         self._missed = named("repeat_missed", Segmented((WhenMissed.RUN, WhenMissed.SKIP)))
         self._missed.set_texts((words("repeat.missed.run"), words("repeat.missed.skip")), ("", ""))
         self._missed.set_value(schedule.missed)
-        self._offer = OfferLine(look, "repeat_login", "clock", "warn")
-        self._offer.show_offer(words("repeat.off"), words("repeat.turn_on"))
-        self._offer.accepted.connect(self._turn_on)
-        self._show_login()
+        starts = LoginLine(words, look, "repeat_login", login)
+        starts.show_state()
         remove = button("link", "repeat_remove", self._on_remove, text=words("repeat.remove"))
         set_shown(remove, bool(schedule.id))
         self._time.setFixedWidth(TIME)
@@ -115,7 +113,7 @@ class RepeatDialog(AskDialog):
             spacing=10,
         )
         area = scrolling(body, keeps_bar=True)
-        self.arrange(self.heading, (area, 1), self._offer, before=remove)
+        self.arrange(self.heading, (area, 1), starts, before=remove)
         self._every.currentIndexChanged.connect(lambda _index: self._show_days())
         self._day.currentIndexChanged.connect(lambda _index: self._check())
         for line in (self._name, self._date, self._time):
@@ -310,15 +308,3 @@ class RepeatDialog(AskDialog):
             )
             self._took.setText(words("repeat.cost", cost=cost, month=month))
         self.go.setEnabled(not fault)
-
-    def _show_login(self) -> None:
-        set_shown(self._offer, not self._login.is_installed())
-
-    def _turn_on(self) -> None:
-        try:
-            self._login.install()
-        except MootError as error:
-            said = self._words.problem(error.code, **error.details)
-            self._offer.show_offer(said, self._words("repeat.turn_on"))
-        else:
-            self._show_login()

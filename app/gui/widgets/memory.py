@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QMenu, QProgressBar, QWidget
 
 from app.core.memory import MAX_NOTE, MOST_TOLD, Note, Origin, origin_text
@@ -65,7 +66,8 @@ class ProposalCard(Frame):
         question = say(plain_label("accent"), language, "memory.question")
         read = say(ElidedLabel("meta"), language, "memory.readers.short")
         head = hbox(HeadingIcon(look, "bookmark", "accent", side=15), question, STRETCH, spacing=8)
-        said = named(f"{name}_source", ElidedLabel("meta", text=where))
+        icon = HeadingIcon(look, _ICONS.get(note.origin, "bookmark"), "text_2", side=12)
+        said = hbox(icon, (named(f"{name}_source", ElidedLabel("meta", text=where)), 1), spacing=6)
         may = hbox(read, self.readers, STRETCH, spacing=8)
         acts = hbox(self.keep, self.edit, self.no, STRETCH, spacing=8)
         parts = (head, self._sentence, self.box, said, may, acts)
@@ -77,6 +79,7 @@ class ProposalCard(Frame):
         show_if(False, self._sentence, self.edit)
         self.box.show()
         self.box.setFocus()
+        self.box.moveCursor(QTextCursor.MoveOperation.End)
 
     def _on_keep(self) -> None:
         if self.keep.isEnabled():

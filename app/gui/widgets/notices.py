@@ -12,13 +12,15 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import QProgressBar, QWidget
 from shiboken6 import isValid
 
+from app.core.errors import MootError
 from app.core.provider import FoundServer
+from app.core.schedule import LoginStart
 from app.gui.display.appearance import Language, Look
 from app.gui.tasks import timer
 from app.gui.widgets.badge import HeadingIcon
 from app.gui.widgets.boxes import Frame, hbox, vbox
 from app.gui.widgets.controls import Button, button, icon_button
-from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip, say
+from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip, say, set_shown
 
 TOAST_MS = 8_000
 MOST_TOASTS = 3
@@ -285,7 +287,8 @@ class OfferLine(Frame):
         dismiss = f"{name}_dismiss", self.dismissed
         self._dismiss = button("link", *dismiss) if in_words else icon_button(look, "x", *dismiss)
         bar = (self._bar, 0, Qt.AlignmentFlag.AlignVCenter)
-        parts = (HeadingIcon(look, icon, colour), (self._text, 1), bar, self._button, self._dismiss)
+        self._icon = HeadingIcon(look, icon, colour)
+        parts = (self._icon, (self._text, 1), bar, self._button, self._dismiss)
         hbox(*parts, inside=self, margins=(14, 4, 6, 4), spacing=9)
 
     def show_offer(self, text: str, action: str, dismiss: str = "") -> None:
@@ -315,6 +318,37 @@ class OfferLine(Frame):
 
 
 MOST_SHOWN = 3
+
+
+class LoginLine(OfferLine):
+    """Says whether Moot starts with the computer, and offers to have it so; with `ends` also the opposite."""
+
+    def __init__(
+        self, words: Language, look: Look, name: str, login: LoginStart, *, ends: bool = False
+    ) -> None:
+        super().__init__(look, name, "clock", "warn")
+        self._words, self._login, self._ends = words, login, ends
+        self.accepted.connect(self._change)
+
+    def show_state(self) -> bool:
+        """Read how it is now, show that, and say whether it is on."""
+        on, words = self._login.is_installed(), self._words
+        self._say(words("repeat.on" if on else "repeat.off"), on)
+        return on
+
+    def _say(self, text: str, on: bool) -> None:
+        self.show_offer(text, self._words("repeat.turn_off" if on else "repeat.turn_on"))
+        set_shown(self._button, self._ends or not on)
+        set_shown(self._icon, not on)
+
+    def _change(self) -> None:
+        on = self._login.is_installed()
+        try:
+            (self._login.remove if on else self._login.install)()
+        except MootError as error:
+            self._say(self._words.problem(error.code, **error.details), on)
+        else:
+            self.show_state()
 
 
 class ServerOffers(QWidget):

@@ -51,7 +51,7 @@ from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.controls import bring_into_sight, button, icon_button, keep_place, scrolling
 from app.gui.widgets.form import Steps
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
-from app.gui.widgets.notices import Toasts
+from app.gui.widgets.notices import LoginLine, Toasts
 from app.gui.widgets.text import (
     ElidedLabel,
     Paragraph,
@@ -576,7 +576,10 @@ class PrivacyPage(SettingsPage):
         super().__init__(ground, "privacy")
         self.lead, self.asked = Paragraph("card_text"), Paragraph("hint")
         self._cards = vbox(spacing=8)
-        vbox(self.lead, self._cards, 6, self.rows, self.asked, inside=self, spacing=12)
+        self._starts = LoginLine(
+            self._language, self._look, "privacy_login", self._engine.login_start, ends=True
+        )
+        vbox(self.lead, self._cards, 6, self._starts, self.rows, self.asked, inside=self, spacing=12)
         self.rows.fields["new_versions"].control.setEnabled(bool(self._engine.new_versions.address))
         self._look.changed.connect(self.retranslate)
         self._language.follow(self.retranslate)
@@ -589,6 +592,7 @@ class PrivacyPage(SettingsPage):
     def retranslate(self) -> None:
         """Show the current state."""
         words, engine = self._language, self._engine
+        self._starts.show_state()
         providers = [status for status in engine.providers() if status.ready]
         away = [status for status in providers if not stays_here(status)]
         self.lead.setText(words("privacy.some" if away else "privacy.nothing"))

@@ -599,7 +599,8 @@ class WorkPage(ListPage):
     opened = Signal(str)
     chosen = Signal(str)
 
-    def __init__(self, language: Language, look: Look) -> None:
+    def __init__(self, language: Language, look: Look, *above: QWidget) -> None:
+        """`above` is shown over the list, under its filter."""
         self.list = say(WorkTable(language, look), language, name="side.work")
         self.details = WorkDetails(language, look)
         super().__init__(self.list, self.details)
@@ -613,7 +614,7 @@ class WorkPage(ListPage):
         self._changes = button("chip", "work_changes", lambda: self._show(anyway=True))
         self._changes.setProperty("tone", "accent")
         head = hbox((self._kinds, 1), self._changes, self.switch, spacing=10)
-        self._lay_out_list(language, "work", "work.nothing", "work.begin", head)
+        self._lay_out_list(language, "work", "work.nothing", "work.begin", head, *above)
         self.switch.chosen.connect(lambda _by: self._show(anyway=True))
         self.list.currentItemChanged.connect(lambda _now, _before: self.chosen.emit(self.list.current_id()))
         for looked_at in (self.list.clicked, self.list.details_requested):
