@@ -158,6 +158,8 @@ class CommandRun(Frozen):
     interrupted: Interrupt
     # What goes with the first message, besides the files that are named.
     attachments: tuple[Attachment, ...] = ()
+    # The consent keys of the tools that need not ask in the session that it begins.
+    allowed: tuple[str, ...] = ()
 
     @property
     def engine(self) -> Engine:

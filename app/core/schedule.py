@@ -70,6 +70,8 @@ class Schedule(Frozen):
     folder: str = ""
     # The id of the assistant, group, workflow or panel that the command names, as a name may change.
     who: str = ""
+    # The consent keys of the tools that its runs may use without asking.
+    allowed: tuple[str, ...] = ()
     version: int = 1
 
 

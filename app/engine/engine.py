@@ -28,7 +28,7 @@ from app.core.session_files import is_usual
 from app.core.settings import Settings
 from app.core.store import ArchiveFiles, Backup, Documents, DraftFiles, Restored, Secrets, SessionStore
 from app.core.texts import Texts, choose_language, escape_markdown
-from app.core.tool import Tools
+from app.core.tool import Tool, Tools
 from app.engine import providers
 from app.engine.availability import Availability, Queues, Slots, Strategy, policy_of
 from app.engine.chat.commands import Chats, Summaries
@@ -113,10 +113,13 @@ class Permissions:
         if not summaries:
             return lasting
         of_server = {status.server.fingerprint: status.server.name for status in statuses}
-        tools = self._tools.server_tools([status.server.name for status in statuses])
-        known = {tool.consent: tool.key for tool in tools}
+        known = {tool.consent: tool.key for tool in self.tools()}
         of_sessions = (_of_session(summary, known, of_server, agents) for summary in summaries)
         return (*lasting, *chain.from_iterable(of_sessions))
+
+    def tools(self) -> tuple[Tool, ...]:
+        """Return the tools of servers that are known now."""
+        return self._tools.server_tools([status.server.name for status in self._servers.all()])
 
     async def revoke(self, permission: Permission) -> None:
         """Have the user asked again before each of these calls; returns once that is saved.

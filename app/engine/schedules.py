@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 from bisect import bisect_left
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from operator import attrgetter, itemgetter
@@ -42,6 +42,7 @@ from app.core.schedule import (
     wrong_field,
 )
 from app.core.session import Folder, Reason, Session, SessionSummary, Status, at_limit, main_code
+from app.core.session_files import files_named, of_folder
 from app.core.settings import RunLimits
 from app.core.store import SessionFiles
 from app.core.texts import Texts
@@ -607,13 +608,18 @@ def state_of(live: LiveSession) -> tuple[RunState, str]:
     return RunState.FAILED, failed.kind if failed else code
 
 
-def repeated(live: LiveSession) -> Schedule:
-    """Return a new schedule, due every morning, of sessions like this one. Raises BadInput."""
+def repeated(live: LiveSession, known: Collection[str] = ()) -> Schedule:
+    """Return a new schedule, due every morning, of sessions like this one. Raises BadInput.
+
+    Of what is allowed in it this keeps Moot's own tools, and those of servers whose consent keys are `known`.
+    """
     first, name = _first(live), live.session.title[:MAX_NAME].strip()
     files = tuple(first.attachments) if first is not None else ()
     words, who = words_of(live), _who(live.session)
-    when = {"every": Every.DAY, "time": "08:00"}
-    return Schedule(id="", name=name, words=words, attachments=files, who=who, **when)
+    allowed = live.session.chat.always if live.session.chat is not None else ()
+    own = tuple(key for key in allowed if key not in of_folder(allowed) and ("/" not in key or key in known))
+    made = Schedule(id="", name=name, words=words, every=Every.DAY, time="08:00")
+    return replace(made, attachments=files, who=who, allowed=own)
 
 
 IN, ALLOW_FILE, DONE_MEANS = "--in", "--allow-file", "--done-means"
@@ -690,6 +696,7 @@ def words_of(live: LiveSession) -> tuple[str, ...]:
             options += [option, str(value)] if value else []
     if chat.chosen_folder:
         options += [IN, chat.chosen_folder]
+        options += [word for path in sorted(files_named(chat.always)) for word in _option(ALLOW_FILE, path)]
     if work := session.workflow:
         return ("workflow", "--definition", work.definition.id, *options, "--", work.command)
     if chat.effort not in ("", Effort.AUTO):

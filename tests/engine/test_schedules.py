@@ -20,11 +20,12 @@ from app.core.schedule import (
     WhyMissed,
     moment_of,
 )
-from app.core.session import Chat, ChatSession, Council, DebateMode, Reason, Session, Status
+from app.core.session import OF_FOLDER, Chat, ChatSession, Council, DebateMode, Reason, Session, Status
+from app.core.session_files import permission_for
 from app.core.settings import RunLimits
 from app.core.store import StoredSession
 from app.engine.live_session import LiveSession
-from app.engine.schedules import LATE, named_now, state_of, words_of
+from app.engine.schedules import LATE, named_now, repeated, state_of, words_of
 from tests.builders import a_debate, a_session, until
 from tests.engine.schedule_world import BERLIN, World, daily, world
 
@@ -243,6 +244,17 @@ async def test_a_session_says_with_which_command_it_began(world: World) -> None:
     budget = ("--budget-minutes", "5", "--budget-calls", "40", "--budget-usd", "0.25")
     live = await world.bench.engine.open(session_id)
     assert words_of(live) == ("ask", *budget, "--effort", "high", "--", "Main", "And now?")
+
+
+async def test_a_repeated_session_brings_what_was_allowed_in_it_and_can_be_named(world: World) -> None:
+    named = (permission_for("keys/id_rsa"), permission_for(".env"))
+    always = (*OF_FOLDER, *named, "open_url", "abc/known", "abc/unknown")
+    start = world.bench.engine.chats.start
+    live = await world.bench.engine.open(await start("main", "Hi", chosen_folder="/data", always=always))
+    made = repeated(live, {"abc/known"})
+    files = ("--allow-file", ".env", "--allow-file", "keys/id_rsa")
+    assert made.words == ("ask", "--in", "/data", *files, "--", "Main", "Hi")
+    assert (made.who, made.allowed) == ("main", ("open_url", "abc/known"))
 
 
 def test_only_a_name_that_certainly_is_one_is_said_anew() -> None:

@@ -1,7 +1,9 @@
 """Schedules in the window: made from a session, listed in Work, changed, run, removed, and what ran meanwhile."""
 
 import asyncio
+import json
 import re
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -31,6 +33,7 @@ from app.storage.paths import DataPaths
 from tests.app_driver import Person, at_window, until
 from tests.stories.every_kind import furnish
 from tests.stories.processes import moot
+from tests.tools.serving import SERVERS, allow
 from tests.wire import WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
@@ -303,6 +306,42 @@ async def test_work_and_settings_say_whether_it_starts_with_the_computer(
         assert not person.sees("repeat_login_accept")
         await person.click("repeat_cancel")
         login.remove()
+
+
+@pytest.mark.timeout(120)
+async def test_tools_of_a_server_are_allowed_in_the_dialog_and_taken_away(
+    qapp: object, wire_home: dict[str, WireServer], data_dir: Path
+) -> None:
+    furnish(data_dir, wire_home)
+    entry = {"command": sys.executable, "args": [str(SERVERS / "proper.py")]}
+    (data_dir / "mcp.json").write_text(json.dumps({"mcpServers": {"proper": entry}}), "utf-8")
+    async with at_window(data_dir, language="en") as person:
+        engine = person.window.controller.engine
+        await allow(engine, "proper")
+        await until(lambda: len(engine.permissions.tools()) > 0, 60)
+        consents = {tool.key: tool.consent for tool in engine.permissions.tools()}
+        words = ("ask", "--", "keeper", "Keep my list.")
+        made = await engine.schedules.make(
+            Schedule(id="", name="S", words=words, every=Every.DAY, time="08:00")
+        )
+        person.window.controller.work.show()
+        await ask_again(person, made.id)
+        menu = person.find("repeat_may_add", QPushButton).menu()
+        for name in ("add", "slow"):
+            [action] = [each for each in menu.actions() if each.text() == name]
+            action.trigger()
+        adds = f"repeat_may_tool:{consents['proper__add']}"
+        assert person.find(adds, QPushButton).text() == "add"
+        await person.click(f"repeat_may_tool:{consents['proper__slow']}")
+        await person.click("repeat_save")
+        await until(lambda: engine.schedules.find(made.id).allowed == (consents["proper__add"],))
+        await (await engine.schedules.run_now(made.id))
+        session = (await engine.open(engine.schedules.runs(made.id)[0].session_id)).session
+        assert (session.always, session.chosen_folder) == ((consents["proper__add"],), "")
+        await ask_again(person, made.id)
+        await person.click(adds)
+        await person.click("repeat_save")
+        await until(lambda: engine.schedules.find(made.id).allowed == ())
 
 
 async def test_a_folder_and_hidden_files_in_it_are_allowed_in_the_dialog(

@@ -110,16 +110,16 @@ def _limits(run: CommandRun, minutes: int | None, calls: int | None, usd: float 
 
 
 async def _where(run: CommandRun, folder: str, files: Sequence[str]) -> dict[str, Any]:
-    """Return in which folder of the user's a session works: naming it, and hidden files in it,
-    allows reading and writing.
+    """Return in which folder of the user's a session works, and what is allowed there: naming it, and hidden
+    files in it, allows reading and writing.
 
     Raises BadInput.
     """
     if files and not folder:
         raise BadInput("usage_missing", what="--in", help=f"moot {run.arguments.command} --help")
     if not folder:
-        return {}
-    always = (*OF_FOLDER, *map(permission_for, files))
+        return {"always": run.allowed}
+    always = (*OF_FOLDER, *map(permission_for, files), *run.allowed)
     return {"chosen_folder": await run.engine.session_files.checked_folder(folder), "always": always}
 
 

@@ -67,7 +67,8 @@ def begin_in(moot: Moot) -> Begin:
         key = _WHO.get(arguments.command, "")
         if arguments.values.get(key) and _is_there(moot, arguments.command, schedule.who):
             arguments = replace(arguments, values={**arguments.values, key: schedule.who})
-        await sessions.run_command(moot, arguments, Nobody(), _Begun(begun), schedule.attachments)
+        given = schedule.attachments, schedule.allowed
+        await sessions.run_command(moot, arguments, Nobody(), _Begun(begun), *given)
 
     return begin
 

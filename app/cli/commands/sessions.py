@@ -30,15 +30,23 @@ async def run_command(
     out: Out,
     interrupted: Interrupt,
     attachments: tuple[Attachment, ...] = (),
+    allowed: tuple[str, ...] = (),
 ) -> int:
     """Run a command and return its exit status.
 
-    `interrupted` asks it to pause what it runs; `attachments` go with the first message. Raises MootError;
-    ConnectionError when nobody reads its output any more, and what it ran is then paused.
+    `interrupted` asks it to pause what it runs; `attachments` go with the first message, and `allowed` are
+    the consent keys of tools that need not ask. Raises MootError; ConnectionError when nobody reads its
+    output any more, and what it ran is then paused.
     """
     texts = load_texts(arguments.language or moot.engine.settings().language)
     run = CommandRun(
-        moot=moot, arguments=arguments, out=out, texts=texts, interrupted=interrupted, attachments=attachments
+        moot=moot,
+        arguments=arguments,
+        out=out,
+        texts=texts,
+        interrupted=interrupted,
+        attachments=attachments,
+        allowed=allowed,
     )
     if arguments.caller:
         return await calls.answer_call(run)

@@ -16,7 +16,8 @@ from app.core.events import MessageFinished
 from app.core.ids import utc_now
 from app.core.schedule import RunState, Schedule
 from app.core.session import Session, at_limit
-from app.core.texts import unmarked, visible
+from app.core.texts import exact, unmarked, visible
+from app.core.tool import tool_name
 from app.engine.availability import Job
 from app.engine.schedules import named_now, repeated
 from app.engine.work import SCHEDULE, Needs, WorkAction, WorkRow, WorkState, name_of, questions_of
@@ -31,7 +32,7 @@ from app.gui.pages.work import work_page
 from app.gui.pages.work.work_page import AssistantRow, QueueTask, WorkPage
 from app.gui.tasks import timer
 from app.gui.widgets.approval_card import ViewerOffer
-from app.gui.widgets.choices import WORK
+from app.gui.widgets.choices import WORK, ChipOption
 from app.gui.widgets.controls import passing_menu
 from app.gui.widgets.notices import LoginLine
 from app.gui.widgets.text import set_shown
@@ -354,13 +355,18 @@ class WorkController(Controller):
 
     async def repeat(self, session_id: str) -> None:
         """Ask when something like a session runs by itself. Raises BadInput where that cannot be."""
-        self._ask_when(repeated(await self._engine.open(session_id)), (session_id,))
+        known = {tool.consent for tool in self._engine.permissions.tools()}
+        self._ask_when(repeated(await self._engine.open(session_id), known), (session_id,))
 
     def _ask_when(self, schedule: Schedule, session_ids: Sequence[str]) -> None:
         """Ask when a schedule is due; the first of these sessions that is there is its last run."""
         engine, costs = self._engine, {each.id: each.cost_usd for each in self._engine.sessions()}
         cost = next((costs[each] for each in session_ids if each in costs), None)
-        about = (engine.schedules, engine.login_start, engine.settings().limits, cost)
+        tools = [
+            ChipOption(each.consent, tool_name(each.key, self._language.texts), group=exact(each.group))
+            for each in engine.permissions.tools()
+        ]
+        about = (engine.schedules, engine.login_start, engine.settings().limits, cost, tools)
         names = {each.id: each.name for each in (*engine.groups.all(), *engine.assistants.all())}
         shown = named_now(schedule, names)
         dialog = RepeatDialog(self._language, self._look, shown, *about, self._window)

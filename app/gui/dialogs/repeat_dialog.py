@@ -18,6 +18,7 @@ from app.core.schedule import WEEKDAYS, Every, LoginStart, Schedule, WhenMissed
 from app.core.session_files import permission_for
 from app.core.settings import RunLimits
 from app.core.texts import amount_text, exact
+from app.core.tool import tool_name
 from app.engine.schedules import (
     ALLOW_FILE,
     DONE_MEANS,
@@ -49,6 +50,8 @@ MOST_SHOWN = 300
 # The commands that take limits, criteria and a folder.
 _WORK = ("ask", "workflow")
 _MONTH = timedelta(days=30)
+# How the key of the chip of a tool begins; no path of a file does.
+_TOOL = "tool:"
 
 
 class RepeatDialog(AskDialog):
@@ -69,13 +72,17 @@ class RepeatDialog(AskDialog):
         login: LoginStart,
         usual: RunLimits,
         cost: float | None,
+        tools: Sequence[ChipOption],
         parent: QWidget,
     ) -> None:
-        """`usual` are the limits of the settings; `cost` is what the last run took, None for unknown."""
+        """`usual` are the limits of the settings; `cost` is what the last run took, None for unknown; `tools`
+        are those that ask, by their consent keys.
+        """
         super().__init__(words, parent, "repeat", words("repeat.title", name=exact(schedule.name)))
         self._before, self._schedules = schedule, schedules
         self._look, self._usual, self._cost = look, usual, cost
         self._command, self._also = schedule.words, set[int]()
+        self._tools, self._allowed = {_TOOL + each.key: each for each in tools}, schedule.allowed
         self._name = named("repeat_name", QLineEdit(schedule.name))
         # Its beginning says which it is.
         self._name.setCursorPosition(0)
@@ -134,6 +141,7 @@ class RepeatDialog(AskDialog):
         return replace(
             self._before,
             words=self._command,
+            allowed=self._allowed,
             name=self._name.text().strip(),
             every=every,
             time=self._time.text().strip(),
@@ -195,14 +203,21 @@ class RepeatDialog(AskDialog):
         name = self._words("repeat.may.folder", name=exact(Path(folder).name or folder))
         offers = [ChipOption(folder, name, exact(folder))] if folder else []
         offers += [ChipOption(path, exact(path)) for path in dict.fromkeys(files) if folder]
-        self._may.set_offers(offers)
+        gone = self._words("permissions.gone", count=1)
+        offers += [
+            ChipOption(_TOOL + key, tool_name(key, self._words.texts) if "/" not in key else gone)
+            for key in self._allowed
+        ]
+        self._may.set_offers([*offers, *(each._replace(key=key) for key, each in self._tools.items())])
         self._may.show_chosen([offer.key for offer in offers])
         self._hidden.setVisible(bool(folder))
         show_as(self._may_says, "hint", self._words("repeat.may.hint"))
 
     def _on_may(self) -> None:
-        """Let each run use what is still chosen; files are those of the folder."""
-        chosen = self._may.chosen()
+        """Let each run use what is chosen now; files are those of the folder."""
+        tools = [each for each in self._may.chosen() if each.startswith(_TOOL)]
+        self._allowed = tuple(each.removeprefix(_TOOL) for each in tools)
+        chosen = [each for each in self._may.chosen() if each not in tools]
         if self._folder in chosen:
             self._allow(self._folder, [each for each in chosen if each != self._folder])
         else:
