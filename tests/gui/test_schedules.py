@@ -344,6 +344,31 @@ async def test_tools_of_a_server_are_allowed_in_the_dialog_and_taken_away(
         await until(lambda: engine.schedules.find(made.id).allowed == ())
 
 
+async def test_the_last_files_of_one_other_schedule_are_given(qapp: object, data_dir: Path) -> None:
+    async with at_window(data_dir, language="en") as person:
+        schedules, made = person.window.controller.engine.schedules, []
+        for name in ("Mine", "First", "Second"):
+            words = ("ask", "--", "assistant", "Hi")
+            made.append(
+                await schedules.make(Schedule(id="", name=name, words=words, every=Every.DAY, time="08:00"))
+            )
+        person.window.controller.work.show()
+        await ask_again(person, made[0].id)
+        menu = person.find("repeat_may_add", QPushButton).menu()
+        for name in ("First", "Second"):
+            [action] = [each for each in menu.actions() if each.text() == f"Last files of “{name}”"]
+            action.trigger()
+        await until(
+            lambda: person.sees("repeat_may_files:second") and not person.sees("repeat_may_files:first")
+        )
+        await person.click("repeat_save")
+        await until(lambda: schedules.find("Mine").files_of == "second")
+        await ask_again(person, made[0].id)
+        await person.click("repeat_may_files:second")
+        await person.click("repeat_save")
+        await until(lambda: schedules.find("Mine").files_of == "")
+
+
 async def test_a_folder_and_hidden_files_in_it_are_allowed_in_the_dialog(
     qapp: object, data_dir: Path, tmp_path: Path
 ) -> None:

@@ -173,7 +173,7 @@ async def check_words(run: CommandRun, schedule: Schedule) -> str:
         raise BadInput("schedule_own_session")
     if schedule.files_of and arguments.command not in _FILE:
         raise BadInput("schedule_no_files", command=arguments.command)
-    named = arguments.values.get(_WHO.get(arguments.command, ""))
+    named = str(arguments.values.get(_WHO.get(arguments.command, "")) or "")
     if arguments.command == "ask":
         return (await chats.who_of(run, named)).id
     if arguments.command == "workflow" and named:

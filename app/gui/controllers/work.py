@@ -367,7 +367,7 @@ class WorkController(Controller):
             for each in engine.permissions.tools()
         ]
         about = (engine.schedules, engine.login_start, engine.settings().limits, cost, tools)
-        names = {each.id: each.name for each in (*engine.groups.all(), *engine.assistants.all())}
+        names = {each.id: each.name for each in engine.groups.all()} | names_of(engine.assistants.all())
         shown = named_now(schedule, names)
         dialog = RepeatDialog(self._language, self._look, shown, *about, self._window)
         dialog.removed.connect(lambda: self._start(self._remove(schedule)))

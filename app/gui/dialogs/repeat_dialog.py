@@ -50,8 +50,8 @@ MOST_SHOWN = 300
 # The commands that take limits, criteria and a folder.
 _WORK = ("ask", "workflow")
 _MONTH = timedelta(days=30)
-# How the key of the chip of a tool begins; no path of a file does.
-_TOOL = "tool:"
+# How the keys of chips of tools and of other schedules begin; no path of a file does.
+_TOOL, _FILES_OF = "tool:", "files:"
 
 
 class RepeatDialog(AskDialog):
@@ -76,13 +76,14 @@ class RepeatDialog(AskDialog):
         parent: QWidget,
     ) -> None:
         """`usual` are the limits of the settings; `cost` is what the last run took, None for unknown; `tools`
-        are those that ask, by their consent keys.
+        are those of servers, by their consent keys.
         """
         super().__init__(words, parent, "repeat", words("repeat.title", name=exact(schedule.name)))
         self._before, self._schedules = schedule, schedules
         self._look, self._usual, self._cost = look, usual, cost
         self._command, self._also = schedule.words, set[int]()
-        self._tools, self._allowed = {_TOOL + each.key: each for each in tools}, schedule.allowed
+        self._tools = [each._replace(key=_TOOL + each.key) for each in tools]
+        self._allowed, self._files_of = schedule.allowed, schedule.files_of
         self._name = named("repeat_name", QLineEdit(schedule.name))
         # Its beginning says which it is.
         self._name.setCursorPosition(0)
@@ -142,6 +143,7 @@ class RepeatDialog(AskDialog):
             self._before,
             words=self._command,
             allowed=self._allowed,
+            files_of=self._files_of,
             name=self._name.text().strip(),
             every=every,
             time=self._time.text().strip(),
@@ -171,8 +173,10 @@ class RepeatDialog(AskDialog):
         self._limits.chosen.connect(self._on_limits)
         self._means = button("link", "repeat_means", self._ask_means)
         self._may = ChipList(words, self._look, "repeat_may")
-        folder = QAction(words("chosen_folder.menu"), self, triggered=self._ask_folder)
-        self._hidden = QAction(words("chosen_folder.files"), self, triggered=self._ask_files)
+        folder = QAction(words("chosen_folder.menu"), self)
+        folder.triggered.connect(self._ask_folder)
+        self._hidden = QAction(words("chosen_folder.files"), self)
+        self._hidden.triggered.connect(self._ask_files)
         self._may.set_more(words("repeat.allow"), (folder, self._hidden))
         self._may.set_words(words("repeat.may"), words("repeat.may.none"))
         self._may_says = named("repeat_may_says", Paragraph("hint"))
@@ -208,16 +212,25 @@ class RepeatDialog(AskDialog):
             ChipOption(_TOOL + key, tool_name(key, self._words.texts) if "/" not in key else gone)
             for key in self._allowed
         ]
-        self._may.set_offers([*offers, *(each._replace(key=key) for key, each in self._tools.items())])
-        self._may.show_chosen([offer.key for offer in offers])
+        others = [
+            ChipOption(_FILES_OF + each.id, self._words("repeat.files_of", name=exact(each.name)))
+            for each in self._schedules.all()
+            if each.id != self._before.id and self._command[0] == "ask"
+        ]
+        self._may.set_offers([*offers, *self._tools, *others])
+        given = [each.key for each in others if each.key == _FILES_OF + self._files_of]
+        self._may.show_chosen([*(offer.key for offer in offers), *given])
         self._hidden.setVisible(bool(folder))
         show_as(self._may_says, "hint", self._words("repeat.may.hint"))
 
     def _on_may(self) -> None:
         """Let each run use what is chosen now; files are those of the folder."""
-        tools = [each for each in self._may.chosen() if each.startswith(_TOOL)]
-        self._allowed = tuple(each.removeprefix(_TOOL) for each in tools)
-        chosen = [each for each in self._may.chosen() if each not in tools]
+        chosen = self._may.chosen()
+        self._allowed = tuple(each.removeprefix(_TOOL) for each in chosen if each.startswith(_TOOL))
+        of = [each.removeprefix(_FILES_OF) for each in chosen if each.startswith(_FILES_OF)]
+        # The last one that was chosen takes the place of another.
+        self._files_of = "".join(of[-1:])
+        chosen = [each for each in chosen if not each.startswith((_TOOL, _FILES_OF))]
         if self._folder in chosen:
             self._allow(self._folder, [each for each in chosen if each != self._folder])
         else:
