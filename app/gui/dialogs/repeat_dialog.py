@@ -230,9 +230,9 @@ class RepeatDialog(AskDialog):
         of = [each.removeprefix(_FILES_OF) for each in chosen if each.startswith(_FILES_OF)]
         # The last one that was chosen takes the place of another.
         self._files_of = "".join(of[-1:])
-        chosen = [each for each in chosen if not each.startswith((_TOOL, _FILES_OF))]
-        if self._folder in chosen:
-            self._allow(self._folder, [each for each in chosen if each != self._folder])
+        files = [each for each in chosen if not each.startswith((_TOOL, _FILES_OF))]
+        if self._folder in files:
+            self._allow(self._folder, [each for each in files if each != self._folder])
         else:
             self._allow("")
 
