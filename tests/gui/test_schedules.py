@@ -44,6 +44,12 @@ def toasts(person: Person) -> list[str]:
     return [toast.text for toast in person.window.findChildren(Toast)]
 
 
+async def take_back(person: Person) -> None:
+    """Undo what was done last; that is offered a moment after it was saved."""
+    await person.settle(0.3)
+    person.window.controller.undo()
+
+
 async def ask_again(person: Person, row_id: str) -> None:
     """Press the button of a row of Work, which does nothing until it has been shown for a moment."""
     table = person.find("work_list", WorkTable)
@@ -98,14 +104,14 @@ async def test_a_session_is_repeated_changed_and_removed(
         await until(
             lambda: [(each.every, each.on) for each in engine.schedules.all()] == [(Every.MONTH, (31,))]
         )
-        person.window.controller.undo()
+        await take_back(person)
         await until(
             lambda: [(each.every, each.on) for each in engine.schedules.all()] == [(Every.WEEK, (3,))]
         )
         await ask_again(person, made.id)
         await person.click("repeat_remove")
         await until(lambda: engine.schedules.all() == ())
-        person.window.controller.undo()
+        await take_back(person)
         await until(lambda: [each.on for each in engine.schedules.all()] == [(3,)])
     # The window has started with the computer what goes on without it.
     lock = WriterLock(DataPaths(data_dir))
@@ -197,7 +203,7 @@ async def test_what_ran_while_the_user_edited_is_kept(
         await person.click("repeat_save")
         await until(lambda: engine.schedules.find(made.id).time == "07:30")
         assert engine.schedules.find(made.id).paused
-        person.window.controller.undo()
+        await take_back(person)
         await until(lambda: engine.schedules.find(made.id).time == "08:00")
         assert engine.schedules.find(made.id).paused
 
@@ -235,7 +241,7 @@ async def test_what_the_terminal_can_say_of_a_schedule_can_be_edited(
         asked = ("--done-means", "It is short.", "--done-means=-5 degrees")
         assert sorted(saved.words[1:-5]) == sorted((*limits, *asked))
         assert saved.words[-5:] == ("--effort", "low", "--", "keeper", "Hi --in there")
-        person.window.controller.undo()
+        await take_back(person)
         await until(lambda: engine.schedules.all()[0].words == words)
 
 
@@ -268,7 +274,7 @@ async def test_who_is_renamed_is_asked_still(
         await person.click("repeat_save")
         await until(lambda: engine.schedules.find(made.id).time == "09:00")
         assert engine.schedules.find(made.id).words == ("ask", "--", "Mina", "Keep my list.")
-        person.window.controller.undo()
+        await take_back(person)
         await until(lambda: engine.schedules.find(made.id).time == "08:00")
         assert engine.schedules.find(made.id).words == made.words
 
