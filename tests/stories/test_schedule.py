@@ -1,5 +1,6 @@
 """Schedules in the terminal and in the background, against a local server: what is due runs, and a kill runs nothing twice."""
 
+import json
 import signal
 import time
 from datetime import datetime, timedelta
@@ -91,6 +92,29 @@ def test_who_was_named_is_asked_also_under_a_new_name(
     (data_dir / "assistants" / "keeper.json").unlink()
     (failed, _) = moot("schedule", "run", "By name", "--json").json
     assert (failed["state"], failed["reason"]) == ("failed", "nobody_called")
+
+
+@pytest.mark.parametrize(
+    ("words", "who"),
+    [
+        (("ask", "keeper", "Hi"), "keeper"),
+        (("ask", "--effort", "low", "CREW", "Hi"), "crew"),
+        (("workflow", "--definition", "bug fix", "Mend it."), "bug-fix"),
+        (("workflow", "Mend it."), ""),
+        (("council", "--panel", "our three", "Tabs?"), "our-three"),
+        (("debate", "Tabs?"), ""),
+    ],
+)
+def test_whom_a_command_names_is_kept_by_the_id(
+    wire_home: dict[str, WireServer], data_dir: Path, words: tuple[str, ...], who: str
+) -> None:
+    furnish(data_dir, wire_home)
+    people = [{"id": name, "name": name, "provider": "openai", "model": "openai-wire"} for name in "abc"]
+    panel = {"version": 1, "id": "our-three", "name": "Our three", "participants": people}
+    (data_dir / "panels").mkdir()
+    (data_dir / "panels" / "our-three.json").write_text(json.dumps(panel), "utf-8")
+    assert here("schedule", "add", "S", "--every", "day", "--time", "08:00", "--", *words).status == 0
+    assert json.loads((data_dir / "schedules" / "s.json").read_text("utf-8")).get("who", "") == who
 
 
 def test_what_is_read_later_has_its_full_path(
