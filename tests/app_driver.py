@@ -70,8 +70,12 @@ class Person:
         widget = self.find(name)
         if self.window.side_bar.isAncestorOf(widget) and self.window.side_bar.isHidden():
             await self.click("side_button")
-        await until(lambda: widget.isVisible() and widget.isEnabled(), what=f"{name} to be there")
-        QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
+        if widget in self.window.top_bar.panel_buttons and widget.isHidden():
+            # It is there once the panel has something to show; its key always is.
+            QTest.keySequence(self.window, self.window.language.keys(name.removesuffix("_button")))
+        else:
+            await until(lambda: widget.isVisible() and widget.isEnabled(), what=f"{name} to be there")
+            QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
         await asyncio.sleep(0)
 
     async def write(self, name: str, text: str) -> None:

@@ -363,6 +363,7 @@ async def test_work_goes_to_a_group_or_a_workflow_that_exists(person):
         "Ready-made groups…",
         "Propose a group…",
         *workflows,
+        "Edit workflows…",
         "Work in a folder of yours…",
     ]
     crew = Group(id="crew", name="Release crew", members=("assistant", "browser"))

@@ -115,6 +115,11 @@ class WorkflowController(Controller):
         self._definitions.refresh()
         self._show_work()
 
+    def show_definitions(self) -> None:
+        """Open the panel where workflows are edited."""
+        self._window.top_bar.workflow_button.setChecked(True)
+        self.panel.tabs.choose(1)
+
     async def close(self) -> None:
         """Save unsaved definitions and cancel tasks."""
         self._clock.stop()
@@ -226,6 +231,8 @@ class WorkflowController(Controller):
         agents, colours = {agent.id: agent for agent in known}, colours_of(known)
         looks = looks_of(session, agents, colours, self._language, files) if session else []
         self.panel.work.show_work(session, looks, read_only=live is None or live.read_only)
+        top = self._window.top_bar
+        top.offer_panel(top.workflow_button, useful=session is not None)
         # The clock only runs while a step does.
         if session is not None and any_runs(session) and not self.panel.isHidden():
             self._clock.start()
@@ -318,6 +325,9 @@ class GroupController(Controller):
         session = live.session if live else session
         chat = session if session is not None and session.chat is not None else None
         self.panel.show_session(chat, read_only=live is None or live.read_only)
+        planned = chat is not None and (chat.group is not None or (chat.plan or Plan()).items)
+        top = self._window.top_bar
+        top.offer_panel(top.plan_button, useful=bool(planned))
 
     def change(self, session_id: str, plan: Plan) -> None:
         """Change the plan of a session."""

@@ -50,10 +50,12 @@ class FirstPageController(Controller):
     """Shows where a session begins, and begins decisions and work; chats
     and groups are the chat controller's.
 
-    Emits ready_groups_requested() for the groups that come with Moot.
+    Emits ready_groups_requested() for the groups that come with Moot, workflows_requested() to edit those of
+    the user.
     """
 
     ready_groups_requested = Signal()
+    workflows_requested = Signal()
 
     def __init__(
         self,
@@ -328,6 +330,7 @@ class FirstPageController(Controller):
         for workflow in self._engine.workflows.all():
             steps = ", ".join(step.name for step in workflow.steps)
             self._add(WORKFLOW, workflow.id, workflow.name, steps)
+        menu.addAction(words("first.workflows"), self.workflows_requested.emit)
         menu.addSeparator()
         kind, chosen = self._with
         if kind == WORKFLOW:

@@ -334,6 +334,7 @@ class WindowController(QObject):
         for follow in (self._refresh_sessions, self.chats.refresh, self.debates.context.show):
             self.folders.changed.connect(follow)
         self.first_page.ready_groups_requested.connect(self.group_commands.show_ready)
+        self.first_page.workflows_requested.connect(self.workflows.show_definitions)
         self.chats.proposal_requested.connect(self.group_commands.propose)
         side.search.typed.connect(self.palette.search)
         side.hide_button.clicked.connect(lambda: self.window.show_side(False))

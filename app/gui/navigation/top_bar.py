@@ -13,7 +13,7 @@ from app.gui.display.descriptions import TONES, asked_by, kind_of, state_of
 from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, Frame, LayoutFitting, hbox, put_where, stops_in
-from app.gui.widgets.controls import icon_button
+from app.gui.widgets.controls import IconButton, icon_button
 from app.gui.widgets.text import ElidedLabel, name_button, named, plain_tip, restyle, say
 
 MOST_CHARACTERS = 200
@@ -130,6 +130,8 @@ class TopBar(LayoutFitting, Frame):
         self.workflow_button = icon_button(look, "spline", "workflow_button", checkable=True)
         self.plan_button = icon_button(look, "list-checks", "plan_button", checkable=True)
         self.panel_buttons = (self.debate_button, self.workflow_button, self.plan_button)
+        # Those panels that have something to show. The others are opened by their keys and by name.
+        self._useful = {self.debate_button}
         self._page_tools: QWidget | None = None
         self._session: Session | None = None
         self._asking: frozenset[str] = frozenset()
@@ -139,6 +141,7 @@ class TopBar(LayoutFitting, Frame):
         for button in self.panel_buttons:
             row.addWidget(button)
             button.toggled.connect(partial(self._on_panel_toggled, button))
+            self._show_panel_button(button)
         self.rename_requested = self._title.renamed
         language.follow(self._retranslate)
 
@@ -230,6 +233,17 @@ class TopBar(LayoutFitting, Frame):
         """Return the button of the panel that is shown, None for none."""
         return next((button for button in self.panel_buttons if button.isChecked()), None)
 
+    def offer_panel(self, button: IconButton, *, useful: bool) -> None:
+        """Show the button of a panel that has something to show; one that is open keeps it."""
+        (self._useful.add if useful else self._useful.discard)(button)
+        self._show_panel_button(button)
+
+    def _show_panel_button(self, button: IconButton) -> None:
+        shown = button in self._useful or button.isChecked()
+        if shown == button.isHidden():
+            button.setVisible(shown)
+            self.fit()
+
     def show_session_tools(self, shown: bool) -> None:
         """Show or hide the buttons that need an open session."""
         self._export.setVisible(shown)
@@ -239,10 +253,11 @@ class TopBar(LayoutFitting, Frame):
             for chip in (self.mode, self.status, self.cost):
                 chip.set_text("")
 
-    def _on_panel_toggled(self, button: QAbstractButton, on: bool) -> None:
+    def _on_panel_toggled(self, button: IconButton, on: bool) -> None:
         for other in self.panel_buttons if on else ():
             if other is not button:
                 other.setChecked(False)
+        self._show_panel_button(button)
 
     def _retranslate(self) -> None:
         name_button(self.side_button, self._language("side.toggle"), self._language.keys("side"))
