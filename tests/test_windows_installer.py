@@ -1,7 +1,9 @@
 """The recipe of the Windows installer, as far as it can be tried without Windows: what is shipped, and the PATH."""
 
+import ast
 import importlib.metadata
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
@@ -21,8 +23,21 @@ INSTALLER = (WINDOWS / "moot.nsi").read_text(encoding="utf-8")
 # Of these not all modules are shipped: no provider of Moot's needs the first four, and nothing the others.
 IN_PART = (
     *("boto3/", "botocore/", "s3transfer/", "hf_xet/"),
-    *("litellm/proxy/example_config_yaml/", "urllib3/contrib/emscripten/", "jsonschema/benchmarks/"),
+    *("litellm/proxy/", "urllib3/contrib/emscripten/", "jsonschema/benchmarks/"),
 )
+# Prints which of the named modules of LiteLLM's server can be imported, each as if it were the first.
+CAN_BE_IMPORTED = """
+import importlib, sys
+for name in sys.argv[1:]:
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        pass
+    else:
+        print(name)
+    for module in [module for module in sys.modules if module.startswith("litellm.proxy")]:
+        del sys.modules[module]
+"""
 
 
 def module(name: str) -> ModuleType:
@@ -86,13 +101,14 @@ def test_what_is_shipped_is_what_moot_depends_on(tmp_path):
     ("path", "shipped"),
     [
         # Every answer fails without these, while the doctor finds nothing.
-        ("litellm/proxy/_experimental/mcp_server/mcp_server_manager.py", True),
+        ("litellm/proxy/guardrails/exception_utils.py", True),
         ("litellm/rust_bridge/_native.pyd", True),
         ("litellm/proxy/_types.py", True),
         ("litellm/model_prices_and_context_window_backup.json", True),
         ("litellm/litellm_core_utils/tokenizers/fb374d419588a4632f3f557e76b4b70aebbca790", True),
         ("litellm/llms/openai_like/providers.json", True),
         ("litellm/proxy/_experimental/out/index.html", False),
+        ("litellm/proxy/proxy_server.py", False),
         ("PySide6/Qt6Widgets.dll", True),
         ("PySide6/plugins/platforms/qwindows.dll", True),
         ("PySide6/plugins/styles/qmodernwindowsstyle.dll", True),
@@ -107,7 +123,10 @@ def test_what_is_shipped_is_what_moot_depends_on(tmp_path):
         ("PySide6/msvcp140.dll", False),
         ("babel/locale-data/ko_KR.dat", True),
         ("babel/locale-data/de.dat", False),
+        ("lxml/etree.cp314-win_amd64.pyd", True),
+        ("lxml/objectify.cp314-win_amd64.pyd", False),
         ("win32/win32job.pyd", True),
+        ("win32/odbc.pyd", False),
         ("pywin32_system32/pywintypes314.dll", True),
         ("win32com/client/__init__.py", False),
         ("qasync-0.28.0.dist-info/METADATA", True),
@@ -132,6 +151,47 @@ def test_no_module_that_is_installed_is_left_out():
         paths = [path.as_posix() for path in files if path.suffix == ".py" and path.parts[0] != ".."]
         left_out += [path for path in paths if not is_shipped(path) and not path.startswith(IN_PART)]
     assert [path for path in left_out if not re.search(r"/_?tests?/|^PySide6/(scripts|support)/", path)] == []
+
+
+def imported(module: str, path: Path) -> set[str]:
+    """Return what a module may import, anywhere in it, also by a text that is a module's name."""
+    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*base, *filter(None, [node.module])])
+            found |= {source, *(f"{source}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)
+    return found
+
+
+@pytest.mark.slow
+def test_what_is_left_out_of_litellms_server_is_not_imported_or_can_not_be():
+    site = Path(str(importlib.metadata.distribution("litellm").locate_file("")))
+    modules = {}
+    for path in (site / "litellm").rglob("*.py"):
+        modules[".".join(path.relative_to(site).with_suffix("").parts).removesuffix(".__init__")] = path
+    left_out = {name for name, path in modules.items() if not is_shipped(path.relative_to(site).as_posix())}
+    assert {"litellm.proxy.proxy_server", "litellm.proxy.utils"} <= left_out
+    assert len(left_out) > 500
+    named = set()
+    for name in modules.keys() - left_out:
+        if name.startswith("litellm.proxy") or "proxy" in modules[name].read_text(encoding="utf-8"):
+            named |= imported(name, modules[name]) & left_out
+    assert "litellm.proxy.proxy_server" in named
+    found = subprocess.run(
+        [sys.executable, "-c", CAN_BE_IMPORTED, *sorted(named)],
+        env={**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert found.stdout.split() == []
 
 
 @pytest.mark.parametrize(

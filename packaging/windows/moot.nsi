@@ -5,7 +5,7 @@ Target amd64-unicode
   SetCompressor zlib
 !else
   SetCompressor /SOLID lzma
-  SetCompressorDictSize 64
+  SetCompressorDictSize 128
 !endif
 ; Also where /NCRC is given: a download that broke off must not be unpacked.
 CRCCheck force
