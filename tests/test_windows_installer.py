@@ -23,7 +23,7 @@ INSTALLER = (WINDOWS / "moot.nsi").read_text(encoding="utf-8")
 # Of these not all modules are shipped: no provider of Moot's needs the first four, and nothing the others.
 IN_PART = (
     *("boto3/", "botocore/", "s3transfer/", "hf_xet/"),
-    *("litellm/proxy/", "urllib3/contrib/emscripten/", "jsonschema/benchmarks/"),
+    *("litellm/proxy/", "huggingface_hub/cli/", "urllib3/contrib/emscripten/", "jsonschema/benchmarks/"),
 )
 # Prints which of the named modules of LiteLLM's server can be imported, each as if it were the first.
 CAN_BE_IMPORTED = """
@@ -126,6 +126,9 @@ def test_what_is_shipped_is_what_moot_depends_on(tmp_path):
         ("lxml/etree.cp314-win_amd64.pyd", True),
         ("lxml/objectify.cp314-win_amd64.pyd", False),
         ("win32/win32job.pyd", True),
+        ("win32/win32api.pyd", True),
+        ("win32/lib/win32con.py", True),
+        ("win32/lib/pywintypes.py", True),
         ("win32/odbc.pyd", False),
         ("pywin32_system32/pywintypes314.dll", True),
         ("win32com/client/__init__.py", False),
@@ -325,7 +328,8 @@ def test_the_trial_has_a_function_for_each_step():
 def test_nsis_takes_the_script_without_a_warning(tmp_path, qapp):
     for part in re.findall(r"^  !insertmacro \$\{DO\} (\S+)$", INSTALLER, re.MULTILINE):
         (tmp_path / "Moot" / part).mkdir(parents=True)
-        (tmp_path / "Moot" / part / "file").touch()
+        for name in ("file", "file.dll", "file.pyd"):
+            (tmp_path / "Moot" / part / name).touch()
     bundle = ROOT / "packaging" / "bundle.py"
     spec = importlib.util.spec_from_file_location("moot_bundle_for_windows", bundle)
     drawing = importlib.util.module_from_spec(spec)

@@ -53,10 +53,10 @@ rm -f "$moot"/python/python*.exe
 # With this file no variable, no registry entry and no other Python of the computer changes where modules come from.
 printf '%s\r\n' "$name.zip" . 'Lib\site-packages' .. packages.zip 'import site' >"$moot/python/$name._pth"
 "$python" "$here/packages.py" lay_out "$work/wheels" "$moot"
-# Microsoft's libraries of C++ and OpenMP, which Python and the packages load; a new Windows does not have them. Two
-# are for other kinds of C++, and nothing loads them.
-unzip -q -o -j "$work"/wheels/shiboken6-*.whl 'shiboken6/*140*.dll' -x '*/vcamp140.dll' '*/vccorlib140.dll' \
-    -d "$moot/python"
+# Microsoft's libraries of C++ and OpenMP, which Python and the packages load; a new Windows does not have them.
+# Three are for other kinds of C++, and nothing loads them.
+unzip -q -o -j "$work"/wheels/shiboken6-*.whl 'shiboken6/*140*.dll' \
+    -x '*/concrt140.dll' '*/vcamp140.dll' '*/vccorlib140.dll' -d "$moot/python"
 # LiteLLM's wheel for Windows has other line ends in them than their hashes are of.
 find "$site/litellm/litellm_core_utils/tokenizers" -type f ! -name '*.py' -exec sed -i 's/\r$//' {} +
 cp -r "$root/app" "$root/resources" "$moot"

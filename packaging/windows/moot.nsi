@@ -200,7 +200,13 @@ Section "Moot"
   StrCpy $Begun 1
   ; Beside the program before, which stays whole until all files of this one are on the disk.
   SetOutPath "$INSTDIR\moot-new"
-  File /r "${SOURCE}/*"
+  ; Files of one kind together: they are packed by what is alike in those before them.
+  !if /FileExists "${SOURCE}/.model/*.gguf"
+    File /r "${SOURCE}/*.gguf"
+  !endif
+  File /r "${SOURCE}/*.dll"
+  File /r "${SOURCE}/*.pyd"
+  File /r /x *.gguf /x *.dll /x *.pyd "${SOURCE}/*"
   WriteUninstaller "$INSTDIR\moot-new\Uninstall.exe"
   ; A folder that is this process's own can't be moved.
   SetOutPath "$TEMP"
