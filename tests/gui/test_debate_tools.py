@@ -53,7 +53,7 @@ async def test_an_approval_in_a_debate_is_given_on_its_card(person, wire_servers
     await until(lambda: view.session is not None and view.session.status == "waiting", what="the question")
     await until(lambda: person.sees("prompt_card"))
     assert "Waiting for your answer." in texts_in(view.controls)
-    await until(lambda: person.window.top_bar.status.text() == "Needs you")
+    await until(lambda: person.window.top_bar.status.text() == "Needs your approval")
     [row] = engine.work.rows(person.window.language.texts)
     assert (row.needs, row.says) == ("approval", "Ann asks: Allow “Open links”?")
     card = view.transcript.findChild(ApprovalCard)

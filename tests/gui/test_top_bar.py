@@ -19,11 +19,11 @@ def test_a_question_asked_while_the_session_runs_is_its_state(qapp, qtbot):
     qtbot.addWidget(bar)
     bar.show_state(Session(id="s1", title="Trip", chat=Chat(assistant_id="a1"), status=Status.RUNNING))
     assert bar.status.text() == "Running"
-    bar.show_asking(frozenset({"s2"}))
+    bar.show_asking({"s2": "answer"})
     assert bar.status.text() == "Running"
-    bar.show_asking(frozenset({"s2", "s1"}))
-    assert bar.status.text() == "Needs you"
-    bar.show_asking(frozenset())
+    bar.show_asking({"s2": "answer", "s1": "approval"})
+    assert bar.status.text() == "Needs your approval"
+    bar.show_asking({})
     assert bar.status.text() == "Running"
     look.deleteLater()
 

@@ -117,8 +117,8 @@ class WorkController(Controller):
         since, texts = _today(), self._language.texts
         rows = engine.work.rows(texts, since) if shown else engine.work.needing(texts)
         needing = [row for row in rows if row.state == WorkState.NEEDS_YOU]
-        asking = (row.id for row in needing if row.needs in (Needs.ANSWER, Needs.APPROVAL))
-        self._window.top_bar.show_asking(frozenset(asking))
+        asking = {row.id: row.needs for row in needing if row.needs in (Needs.ANSWER, Needs.APPROVAL)}
+        self._window.top_bar.show_asking(asking)
         front = self._pages.session
         if front is not None and self._window.isActiveWindow():
             self._seen |= {row.id: _need(row) for row in needing if row.id == front.id}

@@ -1,5 +1,6 @@
 """The bar over the main area: title, state and cost of what is in front, and the buttons of the panels."""
 
+from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
@@ -134,7 +135,7 @@ class TopBar(LayoutFitting, Frame):
         self._useful = {self.debate_button}
         self._page_tools: QWidget | None = None
         self._session: Session | None = None
-        self._asking: frozenset[str] = frozenset()
+        self._asking: Mapping[str, str] = {}
         parts = (self.side_button, self._title, self.mode, self.status, STRETCH, self.cost, self._export)
         gap, ends = WIDE_GAPS
         self._row = row = hbox(*parts, inside=self, margins=(ends, 0, ends, 0), spacing=gap)
@@ -186,7 +187,7 @@ class TopBar(LayoutFitting, Frame):
         otherwise its status.
 
         A chat that waits for the user's next message shows no state. Where a question of the session is open,
-        the state says that it waits for the user.
+        the state says what it needs of the user.
         """
         self._session = session
         words, kind = self._language, kind_of(session)
@@ -194,13 +195,13 @@ class TopBar(LayoutFitting, Frame):
         self.mode.set_text(mode, kind.tone)
         settings = session.chat is not None and session.chat.mode == AgentMode.SETTINGS
         self.mode.setToolTip(plain_tip(words("chat.settings_mode") if settings else ""))
-        asks = session.id in self._asking
-        state = words("status.waiting") if asks else kind.title_state(session, words)
+        asks = self._asking.get(session.id)
+        state = words(f"status.needs.{asks}") if asks else kind.title_state(session, words)
         self.status.set_text(state, TONES["waiting"] if asks else state_of(session, words)[1])
 
-    def show_asking(self, asking: frozenset[str]) -> None:
-        """Show in the state of the session in front whether it asks the user; `asking` are the ids
-        of those that do.
+    def show_asking(self, asking: Mapping[str, str]) -> None:
+        """Show in the state of the session in front what it needs of the user: an `answer` or an `approval`,
+        by the ids of those that need one.
         """
         if asking != self._asking:
             self._asking = asking
