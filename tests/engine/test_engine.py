@@ -23,6 +23,7 @@ from tests.builders import (
     a_log_store,
     a_setup,
     people,
+    remotes,
     reopened,
     start_and_hold,
     until,
@@ -241,10 +242,12 @@ async def test_turns_say_who_speaks_and_why_before_the_first_word(bench: Bench) 
 
 
 async def test_seats_offer_the_keyed_providers_else_the_voices(data_dir: Path) -> None:
-    bench = a_bench(a_log_store(data_dir))
+    bench = a_bench(a_log_store(data_dir), providers=remotes(0))
     assert [
         candidate.participant.name for candidate in bench.engine.debates.candidates() if candidate.chosen
     ] == ["Ada", "Ben"]
+    servers = a_bench(a_log_store(data_dir), providers=remotes(2)).engine.debates.candidates()
+    assert [each.participant.name for each in servers if each.chosen] == ["model-0", "model-1"]
     from app.core.catalog import ProviderConfig
 
     keyed = [ProviderConfig(id="openai", kind="openai"), ProviderConfig(id="anthropic", kind="anthropic")]

@@ -304,7 +304,7 @@ async def test_who_is_gone_with_its_provider_is_named_and_its_name_is_free_again
             kind="openai-compatible",
             label=name,
             base_url=f"http://127.0.0.1:{port}/v1",
-            models=("gpt-5.2", "claude-opus-4.1", "gemini-3-pro"),
+            models=("gpt-5.2", "claude-opus-4.1", "qwen-3", "gemini-3-pro"),
         )
         for name, port in (("here", 9), ("there", 10))
     )

@@ -146,6 +146,7 @@ async def test_a_menu_has_its_entries_however_it_is_opened(person):  # noqa: F81
             "Propose a group…",
             "Bug fix",
             "Feature request",
+            "Edit workflows…",
             "Work in a folder of yours…",
         ],
         "panels_button": ["Assemble automatically", "Save participants as a panel…", "Import a panel…"],

@@ -304,9 +304,10 @@ def _families(models: Sequence[str]) -> list[str]:
 
 def voice_of(status: ProviderStatus, model: str) -> str:
     """Return the name of a provider's participant; that of the model where the provider has but an
-    address, or is a server with models of any maker.
+    address, or is a server with models of any maker that nobody named.
     """
-    if model and (status.config.kind in (COMPATIBLE, LOCAL) or is_own_server(status)):
+    unnamed = is_own_server(status) and not status.config.label
+    if model and (status.config.kind in (COMPATIBLE, LOCAL) or unnamed):
         return last_part(model)
     kind = provider_kind(status.config.kind)
     return status.config.label or (kind.voice if kind else "") or status.config.id
