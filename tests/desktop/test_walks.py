@@ -31,7 +31,7 @@ SERVER = Path(__file__).parents[1] / "tools" / "servers" / "proper.py"
 
 @pytest.fixture
 def server():
-    with WireServer("openai-compatible", models=("alpha", "beta", "gamma")) as server:
+    with WireServer("openai-compatible", models=("alpha", "beta", "gamma", "delta")) as server:
         yield server
 
 
@@ -97,22 +97,23 @@ def test_a_debate_from_its_models_to_the_exported_file(user, server, opened):
             return json.dumps({**chosen, "cases": [case], "values": False})
         return Answer("Sundays are when people have time. " * 6, pace=0.1)
 
-    for judge in ("alpha", "beta"):
+    for judge in ("alpha", "beta", "gamma"):
         server.script(judge, argues)
-    server.script("gamma", lambda _request: Fault("rate429", retry_after=3600))
+    server.script("delta", lambda _request: Fault("rate429", retry_after=3600))
     add_provider(user, server)
-    # The provider's first two models are suggested; another one is chosen.
+    # The server's models of three families are suggested; another one is chosen.
     user.uses("Decide", "check box", inside="What to begin")
     user.finds("alpha takes part")
     user.finds("beta takes part")
+    user.finds("gamma takes part")
     user.writes("What do you have to decide?", TOPIC)
     user.uses("How: Answers first")
     user.uses("Round robin", "menu item")
     user.uses("How: Round robin")
     user.uses("More options…", "menu item")
-    user.uses("Model of beta")
-    user.uses("gamma", "list item")
-    user.uses("Start with 2 participants")
+    user.uses("Model of gamma")
+    user.uses("delta", "list item")
+    user.uses("Start with 3 participants")
     # A participant fails, its turn is skipped, and the user steps in.
     user.finds("Skip this turn")
     user.writes("Write to everyone", SAID)

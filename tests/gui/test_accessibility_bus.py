@@ -56,11 +56,11 @@ def test_a_screen_reader_reads_the_window_and_hears_each_answer_once(wire_home):
         assert moot("--lang", "en", environment=environment).status == 0
         box.focus()
         wait(lambda: "focused" in box.states, "the focus")
-        plan = program.find("check box", "Plan")
-        assert "checked" not in plan.states
-        plan.press()
-        wait(lambda: "checked" in plan.states, "the tick")
-        plan.press()
+        panel = program.find("check box", "Debate")
+        assert "checked" not in panel.states
+        panel.press()
+        wait(lambda: "checked" in panel.states, "the tick")
+        panel.press()
         # A conversation.
         box.write(QUESTION)
         program.find("push button", "Send").press()

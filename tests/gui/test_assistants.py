@@ -37,7 +37,7 @@ async def make(person: Person, name: str) -> str:
     """Make an assistant as a person does, and give it a name; return its id."""
     before = set(side(person).ids())
     person.choose_new("assistant", "assistant.new")
-    await until(lambda: set(side(person).ids()) - before)
+    await until(lambda: set(side(person).ids()) - before and person.sees("assistants_page"))
     agent_id = next(iter(set(side(person).ids()) - before))
     await until(lambda: editor(person).definition_id == agent_id and person.find("assistant_name").hasFocus())
     QTest.keyClicks(person.find("assistant_name"), name)

@@ -232,7 +232,7 @@ async def test_steps_are_watched_and_steered_to_their_end(qapp, data_dir, wire_h
         await person.click("workflow_start")
         page = person.window.controller.chat_page
         await until(lambda: isinstance(page.session, WorkflowSession))
-        assert person.window.top_bar.mode.text() == "Workflow"
+        await until(lambda: person.window.top_bar.mode.text() == "Workflow")
         accept = person.window.language("step.do.accept")
         await until(lambda: button(row(person, "two"), accept), what="the step that gave no end")
         asked = [one for one in engine.live(page.session_id).messages if one.role == "user"][-1]

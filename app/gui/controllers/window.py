@@ -627,13 +627,13 @@ class WindowController(QObject):
         ready = [status for status in self.engine.providers() if status.ready and is_taken(status)]
         self.window.side_bar.show_counts(providers=len(ready))
         self.window.first_page.show_state(ready)
-        _built_in, *known = await asyncio.to_thread(self.engine.local_models.all)
-        able = [model.size for model in known if self.window.language.name in model.languages]
-        self.window.first_page.show_smallest(min(able, default=0))
         pages = (self.assistants, self.chats, self.workflows, self.debates, self.council_page)
         for part in (self.panel.setup.seats, *pages):
             await asyncio.sleep(0)
             part.refresh()
+        _built_in, *known = await asyncio.to_thread(self.engine.local_models.all)
+        able = [model.size for model in known if self.window.language.name in model.languages]
+        self.window.first_page.show_smallest(min(able, default=0))
 
     # State kept between runs
 

@@ -199,8 +199,9 @@ class FirstPage(QObject):
         self._missing = False
         # Whether the first card connects providers; else it starts without a key.
         self._connects = True
-        # The bytes of the smallest model that can be downloaded, 0 where none is known.
-        self._smallest = 0
+        # The bytes of the smallest model that can be downloaded, 0 for none, None before that is known.
+        self._smallest: int | None = None
+        self._is_looked = False
         self._progress: tuple[int, int] | None = None
         self.over, self.under = QWidget(), QWidget()
         self._lay_out()
@@ -236,14 +237,19 @@ class FirstPage(QObject):
         """Say how many bytes the smallest model that can be downloaded has, 0 where none is known."""
         self._smallest = size
         self._retranslate()
+        self._show_cards()
 
     def offer_model(self, missing: bool) -> None:
         """Say whether the built-in model could be downloaded; ends the display of its progress."""
         self._missing, self._progress = missing, None
         self._model.hide()
         self._retranslate()
-        # Before servers were looked for, nobody knows which of the cards are to be seen.
-        self._cards.show()
+        self._is_looked = True
+        self._show_cards()
+
+    def _show_cards(self) -> None:
+        # Before that nobody knows which of the cards are to be seen, and how high they are.
+        self._cards.setVisible(self._is_looked and self._smallest is not None)
 
     def show_model_progress(self, done: int, total: int) -> None:
         """Show the download progress of the built-in model, in bytes; `total` is 0 if unknown."""

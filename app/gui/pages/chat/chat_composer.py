@@ -509,6 +509,8 @@ class ChatComposer(AttachingComposer):
         self._hint.setMinimumWidth(min(hint, room) if gives_way else 0)
         for menu in menus:
             menu.setMinimumWidth(menu.sizeHint().width() - menu.spare if gives_way else 0)
+        # What is painted next is where it stays.
+        self.layout().activate()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if self.message_box.canInsertFromMimeData(event.mimeData()):
